@@ -1,0 +1,90 @@
+/**
+ * The channel port. One folder per platform implements it; nothing below this file knows a chat platform and
+ * nothing in an adapter knows policy.
+ */
+import type { Card, PressAction } from "../core/cards.ts";
+import type { Actor, ChannelId, Route } from "../core/route.ts";
+
+/** Where a message ended up on the platform: enough to edit it later. */
+export interface MessageRef {
+  readonly channel: ChannelId;
+  readonly accountId: string;
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly threadId?: string;
+}
+
+export interface Outbound {
+  /** Idempotency: the same key never makes two messages. */
+  readonly key: string;
+  readonly route: Route;
+  readonly card: Card;
+  /** Only this person sees it, where the platform can do that. */
+  readonly onlyFor?: Actor;
+  /** A file to attach: the full log. */
+  readonly file?: { readonly name: string; readonly path: string };
+}
+
+export type SendResult =
+  | { readonly kind: "sent"; readonly ref: MessageRef }
+  /** Nothing was sent; the platform names a time. */
+  | { readonly kind: "retry"; readonly afterMs: number; readonly why: string }
+  /** It may or may not have been sent: reconcile, never blindly resend. */
+  | { readonly kind: "unknown"; readonly why: string }
+  /** Trying again can not help (chat gone, bot blocked). */
+  | { readonly kind: "permanent"; readonly why: string };
+
+export interface ChannelCapabilities {
+  readonly buttons: boolean;
+  readonly edit: boolean;
+  readonly threads: boolean;
+  readonly ephemeral: boolean;
+  readonly files: boolean;
+  /** UTF-16 units of one message. */
+  readonly maxText: number;
+  /** At least this long between two live edits of one message. 0: push every change. */
+  readonly minEditMs: number;
+  /** An edit does not notify: a long run's end is posted as a new message. */
+  readonly editsAreSilent: boolean;
+}
+
+export interface ChannelStatus {
+  readonly channel: ChannelId;
+  readonly accountId: string;
+  readonly state: "connected" | "connecting" | "stopped" | "failed";
+  readonly detail?: string;
+}
+
+interface InboundBase {
+  /** Dedupe key, unique per channel account: platform event id, update id, client message id. */
+  readonly id: string;
+  readonly route: Route;
+  readonly actor: Actor;
+  readonly receivedAtMs: number;
+  /** True when the bot was addressed (mention, DM, reply): groups may require it. */
+  readonly addressed: boolean;
+}
+
+export type Inbound =
+  | (InboundBase & { readonly kind: "message"; readonly text: string })
+  /** A native slash command; `args` is the raw rest of the text, never re-tokenised. */
+  | (InboundBase & { readonly kind: "command"; readonly name: string; readonly args: string })
+  | (InboundBase & { readonly kind: "press"; readonly action: PressAction; readonly ref?: MessageRef });
+
+/** Handed to the adapter at start. Resolves once the event is durably taken; only then may a platform be told so. */
+export type Ingress = (event: Inbound) => Promise<void>;
+
+export interface Channel {
+  readonly id: ChannelId;
+  readonly accountId: string;
+  readonly capabilities: ChannelCapabilities;
+  start(ingress: Ingress): Promise<void>;
+  stop(): Promise<void>;
+  status(): ChannelStatus;
+  send(message: Outbound): Promise<SendResult>;
+  edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
+  /** Best effort and throttled by the caller: the live tail of a running card. Never stored, never retried. */
+  live?(ref: MessageRef, card: Card): Promise<void>;
+  /** After an `unknown` send: was it delivered? */
+  reconcile?(message: Outbound): Promise<MessageRef | undefined>;
+}

@@ -1,0 +1,101 @@
+/**
+ * What the product says, free of any platform. A channel adapter turns a card into its own payload; core never
+ * knows how. Text fields are untrusted data (commands, output, names): adapters escape them, never interpret them.
+ */
+
+import type { ApprovalDecision, EffectiveHost } from "./policy/types.ts";
+import type { Actor } from "./route.ts";
+
+export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "cancelled";
+
+export interface ApprovalCard {
+  readonly kind: "approval";
+  readonly state: ApprovalState;
+  readonly approvalId: string;
+  /** First 8 characters of the id: what a person types. */
+  readonly slug: string;
+  /** The whole command, unchanged. Adapters show invisible characters as `\u{…}`. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly host: EffectiveHost;
+  readonly agentId: string;
+  readonly requester: Actor;
+  /** Names only, never values. */
+  readonly envKeys: readonly string[];
+  /** Sentences: why it asks. */
+  readonly reasons: readonly string[];
+  readonly warnings: readonly string[];
+  /** UTF-16 spans of the executable words, when `commandHighlighting` is on. */
+  readonly highlights: readonly { readonly start: number; readonly end: number }[];
+  /** Sentences: exactly what "Allow always" would store. Empty when it is not offered. */
+  readonly always: readonly string[];
+  readonly offered: readonly ApprovalDecision[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly decision?: ApprovalDecision;
+  readonly decidedBy?: Actor;
+  readonly decidedAtMs?: number;
+  /** Given with a denial. */
+  readonly comment?: string;
+  /** What became of it: `running for 00:42`, `exit 0 in 1m12s`, `The gateway restarted; still waiting for you.` */
+  readonly statusLine?: string;
+}
+
+export type RunOutcome = "completed" | "failed" | "timed-out" | "killed" | "lost" | "not-started";
+
+export type RunAction = "stop" | "full-log" | "run-again";
+
+export interface RunCard {
+  readonly kind: "run";
+  readonly state: "running" | "finished";
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly approvalId?: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly host: EffectiveHost;
+  readonly startedAtMs: number;
+  /** Tail of the output, ANSI colours kept; adapters that can not show them strip them. */
+  readonly tail: string;
+  /** Characters produced in all; more than `tail` holds means there is more to see. */
+  readonly totalChars: number;
+  readonly endedAtMs?: number;
+  readonly durationMs?: number;
+  readonly outcome?: RunOutcome;
+  readonly exitCode?: number | null;
+  readonly exitSignal?: string | null;
+  readonly notes: readonly string[];
+  readonly actions: readonly RunAction[];
+}
+
+export interface TextCard {
+  readonly kind: "text";
+  readonly tone: "info" | "success" | "warning" | "error";
+  readonly title?: string;
+  readonly text?: string;
+  /** Shown as a two-column list. `note` is small print, for example where a value comes from. */
+  readonly fields?: readonly { readonly label: string; readonly value: string; readonly note?: string }[];
+  /** Monospace block. */
+  readonly code?: string;
+  /** One short line: what to do next. */
+  readonly hint?: string;
+}
+
+/** What a person typed, echoed so that every device shows the same conversation (web chat only). */
+export interface SaidCard {
+  readonly kind: "said";
+  readonly actor: Actor;
+  readonly text: string;
+}
+
+export type Card = ApprovalCard | RunCard | TextCard | SaidCard;
+
+/** What a button stands for. Stateless, so that buttons survive restarts. */
+export type PressAction =
+  | {
+      readonly kind: "approval";
+      readonly approvalId: string;
+      readonly decision: ApprovalDecision;
+      readonly comment?: string;
+    }
+  | { readonly kind: "run"; readonly action: RunAction; readonly runId: string };

@@ -1,0 +1,47 @@
+/**
+ * Errors of a call that was not acceptable. The code is a closed set and is what programs look at; the message
+ * says what happened, why, and what to do, and is the same in chat, CLI, web and HTTP.
+ */
+export type ErrorCode =
+  | "invalid-argument"
+  | "command-empty"
+  | "command-too-long"
+  | "command-has-nul"
+  | "host-invalid"
+  | "host-not-allowed"
+  | "host-unavailable"
+  | "workdir-unavailable"
+  | "env-forbidden"
+  | "env-invalid"
+  | "control-command"
+  | "exec-denied"
+  | "tool-denied"
+  | "tool-unknown"
+  | "elevated-unavailable"
+  | "spawn-failed"
+  | "approval-unknown"
+  | "approval-ambiguous"
+  | "approval-expired"
+  | "approval-already-decided"
+  | "approval-not-offered"
+  | "approval-changed"
+  | "not-authorized"
+  | "session-unknown"
+  | "draining"
+  | "unauthorized"
+  | "rate-limited"
+  | "payload-too-large"
+  | "malformed-json"
+  | "not-found"
+  | "internal";
+
+export class ExecError extends Error {
+  override readonly name = "ExecError";
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  constructor(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}

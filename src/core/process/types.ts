@@ -1,0 +1,51 @@
+/** What the process room offers: starting, watching, feeding and ending children. Knows no policy and no chat. */
+
+/** Why a process ended; the first forced reason wins over what the system reports (exec.md section 4). */
+export type EndReason = "exit" | "signal" | "manual-cancel" | "overall-timeout" | "shutdown" | "spawn-failed" | "lost";
+
+export interface SpawnPlan {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly argv0?: string;
+  /** Existing directory. */
+  readonly cwd: string;
+  /** The whole environment of the child; nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: "closed" | "open";
+  /** Milliseconds from spawn; absent means no limit. */
+  readonly timeoutMs?: number;
+  readonly pty?: { readonly cols: number; readonly rows: number };
+}
+
+export interface EndInfo {
+  readonly reason: EndReason;
+  readonly exitCode: number | null;
+  /** `SIGTERM`, `SIGKILL` … also for PTY children. */
+  readonly exitSignal: string | null;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+  /** Something worth telling: a child kept the output open, the group could not be confirmed gone. */
+  readonly notes: readonly string[];
+}
+
+export type StreamName = "stdout" | "stderr";
+
+/** A live child. `pid` is undefined until the spawn has happened (and for ever when it failed). */
+export interface ProcessHandle {
+  readonly pid: number | undefined;
+  /** Start time in clock ticks since boot (`/proc/<pid>/stat` field 22); tells a reused pid apart. */
+  readonly startTicks: number | undefined;
+  readonly pty: boolean;
+  readonly stdinWritable: boolean;
+  readonly warnings: readonly string[];
+  /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
+  onOutput(listener: (stream: StreamName, text: string) => void): () => void;
+  /** Settles exactly once, never rejects. */
+  readonly ended: Promise<EndInfo>;
+  /** Resolves when the bytes have been accepted; rejects when stdin is not writable. */
+  write(data: string | Uint8Array): Promise<void>;
+  endInput(): Promise<void>;
+  resize(cols: number, rows: number): void;
+  /** SIGTERM, then SIGKILL after the grace. Idempotent; a second call after settle kills at once. */
+  stop(reason: Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown">): void;
+}

@@ -1,0 +1,178 @@
+/**
+ * The frames between the gateway and its clients (web chat, terminal chat, CLI, nodes): JSON text over one
+ * WebSocket. A client asks with `req`, the gateway answers with exactly one `res`, and tells news with `event`.
+ * The first frame of a client is `connect`. The browser imports only the types of this file.
+ */
+import { z } from "zod";
+import type { Card } from "../core/cards.ts";
+
+export const PROTOCOL_VERSION = 1;
+
+/** Bytes of one frame before and after `connect` (hosts.md section 3). */
+export const MAX_FRAME_BYTES_BEFORE_AUTH = 64 * 1024;
+export const MAX_FRAME_BYTES = 1024 * 1024;
+/** The gateway sends `tick` this often; a client that misses two closes with 4000 and reconnects. */
+export const TICK_MS = 15_000;
+
+export const requestFrame = z.object({
+  type: z.literal("req"),
+  id: z.string().min(1).max(128),
+  method: z.string().min(1).max(64),
+  params: z.unknown().optional(),
+});
+export type RequestFrame = z.infer<typeof requestFrame>;
+
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly retryAfterMs?: number;
+}
+
+export type ResponseFrame =
+  | { readonly type: "res"; readonly id: string; readonly ok: true; readonly payload: unknown }
+  | { readonly type: "res"; readonly id: string; readonly ok: false; readonly error: ErrorBody };
+
+/**
+ * One change of a conversation. `seq` grows by one with each change, so a client that reconnects asks for what
+ * came after the last one it has and misses nothing. An edit is a new entry with the same `messageId`; `order`
+ * is the `seq` of the message's first entry and gives its place.
+ */
+export interface ChatEntry {
+  readonly seq: number;
+  readonly order: number;
+  readonly messageId: string;
+  readonly atMs: number;
+  readonly card: Card;
+}
+
+export type EventFrame =
+  | {
+      readonly type: "event";
+      readonly event: "chat.entry";
+      readonly payload: { readonly chatId: string; readonly entry: ChatEntry };
+    }
+  /** Live tail of a running card; not stored, never replayed. */
+  | {
+      readonly type: "event";
+      readonly event: "chat.live";
+      readonly payload: { readonly chatId: string; readonly messageId: string; readonly card: Card };
+    }
+  | { readonly type: "event"; readonly event: "tick"; readonly payload: { readonly atMs: number } }
+  | { readonly type: "event"; readonly event: "shutdown"; readonly payload: { readonly reason: string } };
+
+export type ServerFrame = ResponseFrame | EventFrame;
+
+const chatId = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,64}$/, "a chat id has 1 to 64 letters, digits, dots, dashes or underscores");
+const clientMessageId = z.string().min(1).max(128);
+
+export const pressAction = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("approval"),
+    approvalId: z.string().min(1).max(128),
+    decision: z.enum(["allow-once", "allow-always", "deny"]),
+    comment: z.string().max(500).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal("run"),
+    action: z.enum(["stop", "full-log", "run-again"]),
+    runId: z.string().min(1).max(128),
+  }),
+]);
+
+/** Parameters of every method, by name. The gateway parses with these; unknown keys are refused. */
+export const methods = {
+  connect: z.strictObject({
+    protocol: z.literal(PROTOCOL_VERSION),
+    client: z.strictObject({
+      id: z.string().min(1).max(128),
+      kind: z.enum(["web", "terminal", "cli"]),
+      version: z.string().max(64),
+    }),
+    token: z.string().max(512).optional(),
+  }),
+  /** Subscribes to a conversation and gives what came after `afterSeq` (absent: the newest `limit` messages). */
+  "chat.open": z.strictObject({
+    chatId,
+    afterSeq: z.number().int().min(0).optional(),
+    limit: z.number().int().min(1).max(500).default(200),
+  }),
+  /** Older messages than `beforeOrder`. */
+  "chat.older": z.strictObject({
+    chatId,
+    beforeOrder: z.number().int().min(1),
+    limit: z.number().int().min(1).max(500).default(100),
+  }),
+  /** `clientId` makes a resend after a reconnect harmless. */
+  "chat.send": z.strictObject({ chatId, clientId: clientMessageId, text: z.string().min(1).max(262_144) }),
+  "chat.press": z.strictObject({ chatId, clientId: clientMessageId, action: pressAction }),
+  /** Completion while typing: what may follow `text`. */
+  "chat.complete": z.strictObject({ text: z.string().max(4096) }),
+  /** The kept output of a run, by line. */
+  "run.log": z.strictObject({
+    runId: z.string().min(1).max(128),
+    offset: z.number().int().min(0).optional(),
+    limit: z.number().int().min(1).max(100_000).optional(),
+  }),
+  "tools.invoke": z.strictObject({
+    tool: z.string().min(1).max(64),
+    args: z.record(z.string(), z.unknown()).default({}),
+    agentId: z.string().min(1).max(64).optional(),
+    sessionKey: z.string().min(1).max(512).optional(),
+  }),
+  "approvals.list": z.strictObject({}),
+  "approvals.resolve": z.strictObject({
+    id: z.string().min(1).max(128),
+    decision: z.enum(["allow-once", "allow-always", "deny"]),
+    comment: z.string().max(500).optional(),
+  }),
+} as const;
+
+export type MethodName = keyof typeof methods;
+export type MethodParams = { [M in MethodName]: z.input<(typeof methods)[M]> };
+
+export interface CompletionItem {
+  /** Replaces the whole typed text. */
+  readonly insert: string;
+  readonly label: string;
+  readonly detail: string;
+}
+
+export interface PendingApproval {
+  readonly id: string;
+  readonly slug: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly agentId: string;
+  readonly requester: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly offered: readonly string[];
+}
+
+export interface MethodResults {
+  connect: {
+    readonly protocol: number;
+    readonly server: { readonly version: string; readonly gatewayId: string; readonly startedAtMs: number };
+    readonly policy: { readonly tickMs: number; readonly maxFrameBytes: number };
+  };
+  "chat.open": { readonly entries: readonly ChatEntry[]; readonly seq: number; readonly hasOlder: boolean };
+  "chat.older": { readonly entries: readonly ChatEntry[]; readonly hasOlder: boolean };
+  "chat.send": { readonly accepted: true };
+  "chat.press": { readonly accepted: true };
+  "chat.complete": { readonly items: readonly CompletionItem[] };
+  "run.log": {
+    readonly text: string;
+    readonly offset: number;
+    readonly lines: number;
+    readonly totalLines: number;
+    /** Earlier output is gone for good: more was produced than is kept. */
+    readonly lost: boolean;
+    readonly running: boolean;
+  };
+  "tools.invoke": unknown;
+  "approvals.list": { readonly approvals: readonly PendingApproval[] };
+  "approvals.resolve": { readonly id: string; readonly state: string; readonly decision?: string };
+}
