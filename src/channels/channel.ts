@@ -3,36 +3,10 @@
  * nothing in an adapter knows policy.
  */
 import type { Card, PressAction } from "../core/cards.ts";
+import type { MessageRef, Outbound, SendResult } from "../core/outbound.ts";
 import type { Actor, ChannelId, Route } from "../core/route.ts";
 
-/** Where a message ended up on the platform: enough to edit it later. */
-export interface MessageRef {
-  readonly channel: ChannelId;
-  readonly accountId: string;
-  readonly chatId: string;
-  readonly messageId: string;
-  readonly threadId?: string;
-}
-
-export interface Outbound {
-  /** Idempotency: the same key never makes two messages. */
-  readonly key: string;
-  readonly route: Route;
-  readonly card: Card;
-  /** Only this person sees it, where the platform can do that. */
-  readonly onlyFor?: Actor;
-  /** A file to attach: the full log. */
-  readonly file?: { readonly name: string; readonly path: string };
-}
-
-export type SendResult =
-  | { readonly kind: "sent"; readonly ref: MessageRef }
-  /** Nothing was sent; the platform names a time. */
-  | { readonly kind: "retry"; readonly afterMs: number; readonly why: string }
-  /** It may or may not have been sent: reconcile, never blindly resend. */
-  | { readonly kind: "unknown"; readonly why: string }
-  /** Trying again can not help (chat gone, bot blocked). */
-  | { readonly kind: "permanent"; readonly why: string };
+export type { MessageRef, Outbound, SendResult };
 
 export interface ChannelCapabilities {
   readonly buttons: boolean;

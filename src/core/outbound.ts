@@ -1,0 +1,35 @@
+/**
+ * One message on its way out, and what became of it. Channels implement the sending; `core/events/deliveries.ts`
+ * is the only caller.
+ */
+import type { Card } from "./cards.ts";
+import type { Actor, ChannelId, Route } from "./route.ts";
+
+/** Where a message ended up on the platform: enough to edit it later. */
+export interface MessageRef {
+  readonly channel: ChannelId;
+  readonly accountId: string;
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly threadId?: string;
+}
+
+export interface Outbound {
+  /** Idempotency: the same key never makes two messages. */
+  readonly key: string;
+  readonly route: Route;
+  readonly card: Card;
+  /** Only this person sees it, where the platform can do that. */
+  readonly onlyFor?: Actor;
+  /** A file to attach: the full log. */
+  readonly file?: { readonly name: string; readonly path: string };
+}
+
+export type SendResult =
+  | { readonly kind: "sent"; readonly ref: MessageRef }
+  /** Nothing was sent; the platform names a time. */
+  | { readonly kind: "retry"; readonly afterMs: number; readonly why: string }
+  /** It may or may not have been sent: reconcile, never blindly resend. */
+  | { readonly kind: "unknown"; readonly why: string }
+  /** Trying again can not help (chat gone, bot blocked). */
+  | { readonly kind: "permanent"; readonly why: string };
