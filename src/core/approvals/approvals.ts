@@ -1,0 +1,320 @@
+/**
+ * The approval state machine: one durable record, one compare-and-set out of `pending`. First answer wins; the
+ * loser learns the winner's decision. Nothing here runs a command: a decision becomes a queue job for the gateway
+ * that asked, in the order decide → store → job, so a kill between any two steps loses nothing.
+ */
+
+import type { Audit } from "../audit/audit.ts";
+import type { Clock, NewId } from "../clock.ts";
+import { ExecError } from "../errors.ts";
+import type { Queue } from "../events/queue.ts";
+import type { ApprovalDecision } from "../policy/types.ts";
+import { type Actor, actorLabel, type Route } from "../route.ts";
+import type { Store } from "../store/store.ts";
+import { type ApprovalRecord, type ApprovalRequest, slugOf } from "./record.ts";
+
+/** decisions.md D13. */
+export const DEFAULT_APPROVAL_TIMEOUT_MS = 30 * 60_000;
+/** How long a decided record still answers "already decided by …". */
+export const DECIDED_RETENTION_MS = 7 * 24 * 3_600_000;
+/** A prefix shorter than this is never accepted: too easy to hit by chance. */
+export const MIN_PREFIX_LENGTH = 4;
+
+const NS = "approval";
+/** Ids of records that are pending, or settled but not yet announced. Small, so that listing and the sweep stay cheap. */
+const OPEN_NS = "approval-open";
+const EXPIRE_JOB = "approval-expire";
+const TOPIC = "approvals";
+
+export type ResolveResult = {
+  /** False when the same decision had been made already. */
+  readonly applied: boolean;
+  readonly record: ApprovalRecord;
+};
+
+export interface ApprovalsOptions {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly audit: Audit;
+  readonly gatewayId: string;
+  /** May this person decide this request? A reason when not. */
+  readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<string | undefined>;
+}
+
+export interface Approvals {
+  /** Starts the handlers. `onSettled` runs on the gateway that asked, at least once per settled record. */
+  start(onSettled: (record: ApprovalRecord) => Promise<void>): Promise<void>;
+  request(request: ApprovalRequest, options: { readonly timeoutMs: number }): Promise<ApprovalRecord>;
+  /** Throws `approval-unknown`, `-ambiguous`, `-expired`, `-already-decided`, `-not-offered` or `not-authorized`. */
+  resolve(
+    idOrPrefix: string,
+    decision: ApprovalDecision,
+    actor: Actor,
+    options?: { readonly route?: Route; readonly comment?: string },
+  ): Promise<ResolveResult>;
+  /** The system ends a request nobody can answer any more. False when it was settled before. */
+  cancel(id: string, why: string): Promise<boolean>;
+  get(id: string): Promise<ApprovalRecord | undefined>;
+  pending(): Promise<ApprovalRecord[]>;
+  /** Changes what the card says, never what was decided. */
+  annotate(
+    id: string,
+    change: { readonly statusLine?: string; readonly shownAt?: readonly Route[] },
+  ): Promise<{ readonly record: ApprovalRecord; readonly version: number } | undefined>;
+  /** The record and its version, which grows with each change: the version of its card. */
+  versioned(id: string): Promise<{ readonly record: ApprovalRecord; readonly version: number } | undefined>;
+  /** Called on every gateway after any change. */
+  onChange(listener: (id: string) => void): Promise<() => Promise<void>>;
+}
+
+export function createApprovals(options: ApprovalsOptions): Approvals {
+  const { store, queue, clock, newId, audit, gatewayId } = options;
+  const settledJob = (owner: string) => `approval-settled-${owner}`;
+
+  /** A record past its time is expired whether or not the timer job has run. */
+  const isLive = (record: ApprovalRecord) => record.status === "pending" && clock.now() < record.expiresAtMs;
+
+  async function settle(
+    id: string,
+    change: (record: ApprovalRecord) => Partial<ApprovalRecord>,
+    allowExpired: boolean,
+  ): Promise<{ applied: boolean; record: ApprovalRecord } | undefined> {
+    for (;;) {
+      const found = await store.get<ApprovalRecord>(NS, id);
+      if (!found) return undefined;
+      if (found.value.status !== "pending" || (!allowExpired && !isLive(found.value))) {
+        return { applied: false, record: found.value };
+      }
+      const next: ApprovalRecord = { ...found.value, ...change(found.value) };
+      const version = await store.compareAndSet(NS, id, found.version, next, { ttlMs: DECIDED_RETENTION_MS });
+      if (version === undefined) continue;
+      return { applied: true, record: next };
+    }
+  }
+
+  /** Last step of every settlement. A kill before it is made good by the sweep at the next start. */
+  async function announce(record: ApprovalRecord): Promise<void> {
+    await queue.add({
+      name: settledJob(record.gatewayId),
+      id: `approval-settled:${record.id}`,
+      data: { id: record.id },
+      attempts: 8,
+      backoff: { type: "exponential", baseMs: 250, maxMs: 30_000 },
+    });
+    await store.delete(OPEN_NS, record.id);
+    await store.publish(TOPIC, { id: record.id });
+  }
+
+  async function openIds(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let after: string | undefined; ; after = ids.at(-1)) {
+      const page = await store.list<true>(OPEN_NS, { limit: 500, ...(after ? { after } : {}) });
+      ids.push(...page.map((listed) => listed.key));
+      if (page.length < 500) return ids;
+    }
+  }
+
+  async function find(idOrPrefix: string): Promise<ApprovalRecord> {
+    const wanted = idOrPrefix.trim().toLowerCase();
+    const exact = await store.get<ApprovalRecord>(NS, wanted);
+    if (exact) return exact.value;
+    if (wanted.length < MIN_PREFIX_LENGTH || !/^[0-9a-f-]+$/.test(wanted)) throw unknown(idOrPrefix);
+    const matches = (await store.list<ApprovalRecord>(NS, { prefix: wanted, limit: 20 })).map((m) => m.value);
+    const live = matches.filter(isLive);
+    if (live.length > 1) {
+      const ids = live.map((record) => record.id);
+      throw new ExecError(
+        "approval-ambiguous",
+        `${live.length} requests match "${wanted}". Use the full id: ${ids.join(", ")}.`,
+        { ids },
+      );
+    }
+    const only = live[0] ?? (matches.length === 1 ? matches[0] : undefined);
+    if (!only) throw unknown(idOrPrefix);
+    return only;
+  }
+
+  async function expire(id: string): Promise<void> {
+    const done = await settle(id, () => ({ status: "expired", decidedAtMs: clock.now() }), true);
+    if (!done?.applied) return;
+    await audit.record({ type: "approval-expired", approvalId: id, runId: done.record.runId });
+    await announce(done.record);
+  }
+
+  return {
+    async start(onSettled) {
+      await queue.process<{ id: string }>(
+        settledJob(gatewayId),
+        async (job) => {
+          const found = await store.get<ApprovalRecord>(NS, job.data.id);
+          if (found && found.value.status !== "pending") await onSettled(found.value);
+        },
+        { concurrency: 32 },
+      );
+      await queue.process<{ id: string }>(EXPIRE_JOB, async (job) => {
+        const found = await store.get<ApprovalRecord>(NS, job.data.id);
+        if (found && clock.now() >= found.value.expiresAtMs) await expire(job.data.id);
+      });
+      for (const id of await openIds()) {
+        const record = (await store.get<ApprovalRecord>(NS, id))?.value;
+        if (!record) await store.delete(OPEN_NS, id);
+        else if (record.gatewayId === gatewayId && record.status !== "pending") await announce(record);
+      }
+    },
+
+    async request(request, { timeoutMs }) {
+      const now = clock.now();
+      const record: ApprovalRecord = {
+        id: newId(),
+        runId: newId(),
+        status: "pending",
+        request,
+        gatewayId,
+        createdAtMs: now,
+        expiresAtMs: now + timeoutMs,
+        shownAt: [],
+      };
+      if (!(await store.setIfAbsent(NS, record.id, record, { ttlMs: timeoutMs + DECIDED_RETENTION_MS }))) {
+        throw new ExecError("internal", `An approval with the id ${record.id} exists already; nothing was asked.`);
+      }
+      await store.put(OPEN_NS, record.id, true);
+      await queue.add({
+        name: EXPIRE_JOB,
+        id: `approval-expire:${record.id}`,
+        data: { id: record.id },
+        delayMs: timeoutMs,
+        attempts: 5,
+      });
+      await audit.record({
+        type: "approval-requested",
+        approvalId: record.id,
+        runId: record.runId,
+        command: request.command,
+        cwd: request.cwd,
+        host: request.host,
+        agentId: request.agentId,
+        requester: request.requester,
+      });
+      await store.publish(TOPIC, { id: record.id });
+      return record;
+    },
+
+    async resolve(idOrPrefix, decision, actor, { route, comment } = {}) {
+      const record = await find(idOrPrefix);
+      const refused =
+        actor.kind === "person"
+          ? await options.mayDecide(actor, record, route)
+          : "Only a person can decide an approval, never an agent.";
+      if (refused !== undefined) {
+        await audit.record({ type: "approval-refused", approvalId: record.id, actor, why: refused });
+        throw new ExecError("not-authorized", refused);
+      }
+      if (record.status === "pending" && !isLive(record)) await expire(record.id);
+      else if (record.status === "pending" && !record.request.offered.includes(decision)) {
+        throw new ExecError(
+          "approval-not-offered",
+          `"${decision}" is not offered for this request. Choose: ${record.request.offered.join(", ")}.`,
+        );
+      }
+      const done = await settle(
+        record.id,
+        () => ({
+          status: decision === "deny" ? "denied" : "allowed",
+          decision,
+          decidedBy: actor,
+          decidedAtMs: clock.now(),
+          ...(comment ? { comment } : {}),
+        }),
+        false,
+      );
+      if (!done) throw unknown(idOrPrefix);
+      if (done.applied) {
+        await audit.record({
+          type: "approval-decided",
+          approvalId: record.id,
+          runId: record.runId,
+          decision,
+          actor,
+          ...(comment ? { comment } : {}),
+        });
+        await announce(done.record);
+        return done;
+      }
+      if (done.record.status !== "expired" && done.record.decision === decision) return done;
+      throw settledError(done.record);
+    },
+
+    async cancel(id, why) {
+      const done = await settle(
+        id,
+        () => ({ status: "cancelled", decidedAtMs: clock.now(), statusLine: why }),
+        true,
+      );
+      if (!done?.applied) return false;
+      await audit.record({ type: "approval-cancelled", approvalId: id, why });
+      await announce(done.record);
+      return true;
+    },
+
+    async get(id) {
+      return (await store.get<ApprovalRecord>(NS, id))?.value;
+    },
+
+    async versioned(id) {
+      const found = await store.get<ApprovalRecord>(NS, id);
+      return found && { record: found.value, version: found.version };
+    },
+
+    async pending() {
+      const records = await Promise.all((await openIds()).map((id) => store.get<ApprovalRecord>(NS, id)));
+      return records
+        .flatMap((found) => (found && isLive(found.value) ? [found.value] : []))
+        .sort((a, b) => a.createdAtMs - b.createdAtMs);
+    },
+
+    async annotate(id, change) {
+      for (;;) {
+        const found = await store.get<ApprovalRecord>(NS, id);
+        if (!found) return undefined;
+        const next = { ...found.value, ...change };
+        const ttlMs = Math.max(0, found.value.expiresAtMs - clock.now()) + DECIDED_RETENTION_MS;
+        const version = await store.compareAndSet(NS, id, found.version, next, { ttlMs });
+        if (version !== undefined) return { record: next, version };
+      }
+    },
+
+    onChange: (listener) => store.subscribe(TOPIC, (message) => listener((message as { id: string }).id)),
+  };
+}
+
+function unknown(id: string): ExecError {
+  return new ExecError(
+    "approval-unknown",
+    `No request with the id "${id.slice(0, 64)}" is waiting. /status lists the ones that are.`,
+  );
+}
+
+/** The same words wherever a late answer arrives. */
+export function settledError(record: ApprovalRecord): ExecError {
+  const slug = slugOf(record.id);
+  switch (record.status) {
+    case "expired":
+      return new ExecError("approval-expired", `Request ${slug} has expired; nothing was run. Ask for it again.`);
+    case "cancelled":
+      return new ExecError(
+        "approval-already-decided",
+        `Request ${slug} was cancelled: ${record.statusLine ?? "it is no longer needed"}. Nothing was run.`,
+      );
+    case "pending":
+      return new ExecError("internal", `Request ${slug} is still waiting; try again.`);
+    case "allowed":
+    case "denied": {
+      const who = record.decidedBy ? actorLabel(record.decidedBy) : "somebody else";
+      return new ExecError("approval-already-decided", `Request ${slug} was already ${record.status} by ${who}.`, {
+        decision: record.decision,
+      });
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The text form of a decision: `/approve <id> <decision>` or the other way round. Strict on purpose: a decision is
+ * never assumed and trailing text is never ignored (bug case approve-command-with-junk).
+ */
+import type { ApprovalDecision } from "../policy/types.ts";
+
+const WORDS: Readonly<Record<string, ApprovalDecision>> = {
+  allow: "allow-once",
+  once: "allow-once",
+  "allow-once": "allow-once",
+  allowonce: "allow-once",
+  always: "allow-always",
+  "allow-always": "allow-always",
+  allowalways: "allow-always",
+  deny: "deny",
+  reject: "deny",
+  block: "deny",
+};
+
+export const APPROVE_USAGE = "Usage: /approve <id> <allow-once|allow-always|deny>";
+
+const ID = /^[0-9a-f-]{1,36}$/i;
+
+export function parseApprove(text: string): { readonly id: string; readonly decision: ApprovalDecision } | undefined {
+  const words = text
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/^[`'"<]+|[`'">]+$/g, ""))
+    .filter((word) => word !== "");
+  const [first, second] = words;
+  if (words.length !== 2 || first === undefined || second === undefined) return undefined;
+  const decisionFirst = WORDS[first.toLowerCase()];
+  const decisionSecond = WORDS[second.toLowerCase()];
+  if (decisionSecond && ID.test(first)) return { id: first, decision: decisionSecond };
+  if (decisionFirst && ID.test(second)) return { id: second, decision: decisionFirst };
+  return undefined;
+}

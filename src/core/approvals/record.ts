@@ -1,0 +1,56 @@
+/** The durable record of one question to a person. Cards, `/approve`, CLI and web are views of it. */
+import type { ApprovalState } from "../cards.ts";
+import type { Binding, Plan, Reason } from "../policy/decision.ts";
+import type { AllowlistEntry, ApprovalDecision, Ask, EffectiveHost, Security } from "../policy/types.ts";
+import type { Actor, Route } from "../route.ts";
+
+/** What was asked, frozen. An approval is worth exactly this and nothing else. */
+export interface ApprovalRequest {
+  readonly command: string;
+  readonly cwd: string;
+  readonly host: EffectiveHost;
+  readonly node?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly plan: Plan;
+  readonly binding: Binding;
+  readonly reasons: readonly Reason[];
+  readonly highlights: readonly { readonly start: number; readonly end: number }[];
+  readonly warnings: readonly string[];
+  readonly offered: readonly ApprovalDecision[];
+  readonly alwaysStores: readonly AllowlistEntry[];
+  readonly security: Security;
+  readonly ask: Ask;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly requester: Actor;
+  readonly route?: Route;
+  readonly pty: boolean;
+  readonly stdin: "closed" | "open";
+  readonly timeoutMs?: number;
+  readonly notifyOnExit: boolean;
+}
+
+export interface ApprovalRecord {
+  readonly id: string;
+  /** Fixed before anybody is asked, so that the run's once-marker is the same whoever starts it. */
+  readonly runId: string;
+  readonly status: ApprovalState;
+  readonly request: ApprovalRequest;
+  /** The gateway that asked: only it may run the command. */
+  readonly gatewayId: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly decision?: ApprovalDecision;
+  readonly decidedBy?: Actor;
+  readonly decidedAtMs?: number;
+  readonly comment?: string;
+  /** Shown under the card: what became of it. */
+  readonly statusLine?: string;
+  /** Every place the card was sent to. */
+  readonly shownAt: readonly Route[];
+}
+
+/** What a person types: the first 8 characters of the id (decisions.md D13). */
+export function slugOf(id: string): string {
+  return id.slice(0, 8);
+}

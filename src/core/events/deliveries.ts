@@ -1,0 +1,238 @@
+/**
+ * Outbound messages: durable, ordered per conversation, never doubled where the platform lets us know. The queue
+ * carries each message as one job; a card that changes over time is an `entity` whose newest version wins.
+ *
+ * Rules: an edit with a lower version than the one shown is dropped; a message whose sending ended in doubt is
+ * reconciled before anything is sent again; one dead chat never holds back another (the job key is the route).
+ */
+
+import type { Card } from "../cards.ts";
+import type { Clock } from "../clock.ts";
+import type { MessageRef, Outbound, SendResult } from "../outbound.ts";
+import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
+import type { Store } from "../store/store.ts";
+import { type Job, PermanentFailure, type Queue, RetryLater } from "./queue.ts";
+
+export const DELIVERY_JOB = "delivery";
+
+/** Tries and waits of one message: about twelve minutes in all, then the dead letters (channels.md 7.1). */
+export const DELIVERY_ATTEMPTS = 6;
+const DELIVERY_STEPS_MS = [1_000, 5_000, 25_000, 120_000, 600_000] as const;
+/** How long an entity's message can still be found for an edit. */
+const MESSAGE_TTL_MS = 7 * 24 * 3_600_000;
+/** Final results are worth delivering for a day, progress for two minutes. */
+export const FINAL_MAX_AGE_MS = 24 * 3_600_000;
+export const PROGRESS_MAX_AGE_MS = 2 * 60_000;
+/** Messages of different conversations that are sent at the same time. */
+const DELIVERY_CONCURRENCY = 8;
+
+/** What deliveries need from a channel; `channels/channel.ts` is the full port. */
+export interface Sender {
+  readonly capabilities: { readonly edit: boolean; readonly minEditMs: number; readonly editsAreSilent: boolean };
+  send(message: Outbound): Promise<SendResult>;
+  edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
+  live?(ref: MessageRef, card: Card): Promise<void>;
+  reconcile?(message: Outbound): Promise<MessageRef | undefined>;
+}
+
+export type FindSender = (channel: ChannelId, accountId: string) => Sender | undefined;
+
+interface DeliveryData {
+  readonly key: string;
+  readonly route: Route;
+  readonly card: Card;
+  readonly entity?: string;
+  readonly version?: number;
+  readonly onlyFor?: Actor;
+  readonly file?: { readonly name: string; readonly path: string };
+}
+
+interface MessageRecord {
+  readonly ref?: MessageRef;
+  readonly version: number;
+  /** A send was begun and its outcome is not known yet. */
+  readonly inDoubt: boolean;
+}
+
+export interface Post {
+  /** Idempotency: the same key makes one message, whatever happens. */
+  readonly key: string;
+  readonly route: Route;
+  readonly card: Card;
+  readonly onlyFor?: Actor;
+  readonly file?: { readonly name: string; readonly path: string };
+  readonly notAfterMs?: number;
+}
+
+export interface Upsert {
+  /** What the card shows: `approval:<id>`, `run:<id>`. One message per entity and route. */
+  readonly entity: string;
+  /** Grows with each change. */
+  readonly version: number;
+  readonly route: Route;
+  readonly card: Card;
+  readonly notAfterMs?: number;
+}
+
+export interface Deliveries {
+  start(): Promise<void>;
+  /** Resolves once the message is durably queued. */
+  post(post: Post): Promise<void>;
+  /** Creates the entity's message or edits it. */
+  upsert(upsert: Upsert): Promise<void>;
+  /** Best effort, throttled to what the channel allows; nothing is stored. */
+  live(entity: string, route: Route, card: Card): void;
+  /** How this route's channel shows changes. */
+  editsAreSilent(route: Route): boolean;
+  stop(): void;
+}
+
+export interface DeliveriesOptions {
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly findSender: FindSender;
+  readonly onDelivered?: (info: {
+    readonly channel: ChannelId;
+    readonly kind: Card["kind"];
+    readonly waitedMs: number;
+  }) => void;
+}
+
+const NS = "message";
+
+export function createDeliveries(options: DeliveriesOptions): Deliveries {
+  const { store, queue, clock, findSender } = options;
+  const live = new LiveEdits(clock, async (entity, route, card) => {
+    const sender = findSender(route.channel, route.accountId);
+    const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
+    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, card);
+  });
+
+  function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
+    return queue.add<DeliveryData>({
+      name: DELIVERY_JOB,
+      data,
+      id,
+      key: routeKey(data.route),
+      attempts: DELIVERY_ATTEMPTS,
+      backoff: { type: "steps", stepsMs: DELIVERY_STEPS_MS },
+      notAfterMs: notAfterMs ?? clock.now() + FINAL_MAX_AGE_MS,
+    });
+  }
+
+  async function deliver(job: Job<DeliveryData>): Promise<void> {
+    const { data } = job;
+    const sender = findSender(data.route.channel, data.route.accountId);
+    if (!sender) throw new Error(`The ${data.route.channel} account ${data.route.accountId} is not connected.`);
+    const recordKey = messageKey(data.entity ?? data.key, data.route);
+    const version = data.version ?? 1;
+    const found = await store.get<MessageRecord>(NS, recordKey);
+    const known = found?.value;
+    if (known?.ref && known.version >= version) return;
+
+    const message: Outbound = {
+      key: data.entity ? recordKey : data.key,
+      route: data.route,
+      card: data.card,
+      ...(data.onlyFor ? { onlyFor: data.onlyFor } : {}),
+      ...(data.file ? { file: data.file } : {}),
+    };
+    const ref =
+      known?.ref ?? (known?.inDoubt && sender.reconcile ? await sender.reconcile(message) : undefined) ?? undefined;
+    if (!ref) {
+      await store.put<MessageRecord>(NS, recordKey, { version: 0, inDoubt: true }, { ttlMs: MESSAGE_TTL_MS });
+    }
+    const result = ref
+      ? sender.capabilities.edit
+        ? await sender.edit(ref, message)
+        : ({ kind: "sent", ref } as const)
+      : await sender.send(message);
+    switch (result.kind) {
+      case "sent":
+        await store.put<MessageRecord>(
+          NS,
+          recordKey,
+          { ref: result.ref, version, inDoubt: false },
+          { ttlMs: MESSAGE_TTL_MS },
+        );
+        options.onDelivered?.({
+          channel: data.route.channel,
+          kind: data.card.kind,
+          waitedMs: clock.now() - job.enqueuedAtMs,
+        });
+        return;
+      case "retry":
+        if (!ref) await store.delete(NS, recordKey);
+        throw new RetryLater(result.afterMs, result.why);
+      case "unknown":
+        throw new Error(`The message may or may not have been sent: ${result.why}`);
+      case "permanent":
+        if (!ref) await store.delete(NS, recordKey);
+        throw new PermanentFailure(result.why);
+    }
+  }
+
+  return {
+    start: () => queue.process<DeliveryData>(DELIVERY_JOB, deliver, { concurrency: DELIVERY_CONCURRENCY }),
+    async post(post) {
+      const { notAfterMs, ...data } = post;
+      await enqueue(data, `post:${post.key}@${routeKey(post.route)}`, notAfterMs);
+    },
+    async upsert({ entity, version, route, card, notAfterMs }) {
+      live.settle(messageKey(entity, route));
+      const key = messageKey(entity, route);
+      await enqueue({ key, route, card, entity, version }, `card:${key}:${version}`, notAfterMs);
+    },
+    live(entity, route, card) {
+      const sender = findSender(route.channel, route.accountId);
+      if (sender?.live) live.push(messageKey(entity, route), sender.capabilities.minEditMs, entity, route, card);
+    },
+    editsAreSilent: (route) => findSender(route.channel, route.accountId)?.capabilities.editsAreSilent ?? false,
+    stop: () => live.stop(),
+  };
+}
+
+function messageKey(entity: string, route: Route): string {
+  return `${entity}@${routeKey(route)}`;
+}
+
+/** Coalesces live changes: at most one per `minEditMs` and card, always the newest. */
+class LiveEdits {
+  readonly #clock: Clock;
+  readonly #show: (entity: string, route: Route, card: Card) => Promise<void>;
+  readonly #slots = new Map<string, { lastAt: number; timer?: NodeJS.Timeout; next?: () => Promise<void> }>();
+
+  constructor(clock: Clock, show: (entity: string, route: Route, card: Card) => Promise<void>) {
+    this.#clock = clock;
+    this.#show = show;
+  }
+
+  push(key: string, minEditMs: number, entity: string, route: Route, card: Card): void {
+    const slot = this.#slots.get(key) ?? { lastAt: Number.NEGATIVE_INFINITY };
+    this.#slots.set(key, slot);
+    slot.next = () => this.#show(entity, route, card);
+    if (slot.timer) return;
+    const wait = Math.max(0, slot.lastAt + minEditMs - this.#clock.monotonic());
+    slot.timer = setTimeout(() => {
+      delete slot.timer;
+      slot.lastAt = this.#clock.monotonic();
+      const next = slot.next;
+      delete slot.next;
+      // A live tail that can not be shown is not worth an error: the final card is delivered by the queue.
+      next?.().catch(() => {});
+    }, wait);
+    slot.timer.unref();
+  }
+
+  /** The card changes durably: what was waiting would be older than it. */
+  settle(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot?.timer) clearTimeout(slot.timer);
+    this.#slots.delete(key);
+  }
+
+  stop(): void {
+    for (const key of [...this.#slots.keys()]) this.settle(key);
+  }
+}

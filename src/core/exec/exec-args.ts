@@ -1,0 +1,180 @@
+/**
+ * The parameters of the `exec` tool, parsed once at the edge (exec.md section 1). Everything behind it trusts the
+ * result. A wrong value is an error that names the parameter and what is allowed, before anybody is asked.
+ */
+import { z } from "zod";
+import { ExecError } from "../errors.ts";
+import { ASK_LEVELS, type Ask, EXEC_HOSTS, type ExecHost } from "../policy/types.ts";
+
+/** Linux refuses one argument above 128 KiB (`E2BIG`); a longer command could be approved but never start. */
+export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
+export const MIN_YIELD_MS = 10;
+export const MAX_YIELD_MS = 120_000;
+/** Node's largest timer, about 24.8 days. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
+
+export interface ExecArgs {
+  readonly command: string;
+  readonly workdir?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly yieldMs?: number;
+  readonly background: boolean;
+  /** Milliseconds; 0 means no limit. */
+  readonly timeoutMs?: number;
+  readonly pty: boolean;
+  readonly stdin: "closed" | "open";
+  readonly host?: ExecHost;
+  readonly ask?: Ask;
+  readonly node?: string;
+  readonly elevated: boolean;
+}
+
+const number = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/).transform(Number)]);
+
+const shape = {
+  command: z.string(),
+  workdir: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  yieldMs: number.optional(),
+  background: z.boolean().optional(),
+  timeout: number.optional(),
+  timeoutSeconds: number.optional(),
+  pty: z.boolean().optional(),
+  stdin: z.enum(["closed", "open"]).optional(),
+  host: z.unknown().optional(),
+  /** Accepted and ignored for ordinary calls (seed 000). */
+  security: z.unknown().optional(),
+  ask: z.unknown().optional(),
+  node: z.string().optional(),
+  elevated: z.boolean().optional(),
+};
+
+export const EXEC_PARAMETERS = Object.keys(shape) as readonly (keyof typeof shape)[];
+
+const schema = z.strictObject(shape);
+
+export function parseExecArgs(input: unknown): ExecArgs {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw argumentError("exec", parsed.error, EXEC_PARAMETERS);
+  const args = parsed.data;
+  const host = parseHost(args.host);
+  const timeoutMs = parseTimeout(args.timeout, args.timeoutSeconds);
+  for (const [name, value] of Object.entries({ workdir: args.workdir, node: args.node })) {
+    if (value?.includes("\0")) throw nul(name);
+  }
+  for (const [name, value] of Object.entries(args.env ?? {})) {
+    if (name.includes("\0") || value.includes("\0")) throw nul(`env.${name.replaceAll("\0", "\\0")}`);
+  }
+  const ask = typeof args.ask === "string" ? (args.ask.trim().toLowerCase() as Ask) : undefined;
+  return {
+    command: checkCommand(args.command),
+    env: args.env ?? {},
+    background: args.background === true,
+    pty: args.pty === true,
+    stdin: args.stdin ?? "closed",
+    elevated: args.elevated === true,
+    ...(args.workdir !== undefined && args.workdir !== "" ? { workdir: args.workdir } : {}),
+    ...(args.yieldMs !== undefined && Number.isFinite(args.yieldMs)
+      ? { yieldMs: Math.min(MAX_YIELD_MS, Math.max(MIN_YIELD_MS, args.yieldMs)) }
+      : {}),
+    ...(timeoutMs !== undefined ? { timeoutMs } : {}),
+    ...(host ? { host } : {}),
+    ...(ask && ASK_LEVELS.includes(ask) ? { ask } : {}),
+    ...(args.node?.trim() ? { node: args.node.trim() } : {}),
+  };
+}
+
+/** Also used by `/exec`, so that chat and tool answer with the same words. */
+export function checkCommand(command: string): string {
+  if (command.trim() === "") throw new ExecError("command-empty", "Provide a command to start.");
+  if (command.includes("\0")) {
+    throw new ExecError("command-has-nul", "The command contains a NUL byte, which no shell can run. Nothing was run.");
+  }
+  const bytes = Buffer.byteLength(command);
+  if (bytes > MAX_COMMAND_BYTES) {
+    throw new ExecError(
+      "command-too-long",
+      `The command has ${bytes} bytes; the system takes at most ${MAX_COMMAND_BYTES}. Put it in a script file and run that.`,
+    );
+  }
+  return command;
+}
+
+export function parseHost(value: unknown): ExecHost | undefined {
+  if (value === undefined || value === null) return undefined;
+  const allowed = `Allowed values: ${EXEC_HOSTS.join(", ")}.`;
+  if (typeof value !== "string") {
+    throw new ExecError("host-invalid", `Invalid exec host of type ${typeof value}. ${allowed}`);
+  }
+  const host = value.trim().toLowerCase();
+  if ((EXEC_HOSTS as readonly string[]).includes(host)) return host as ExecHost;
+  throw new ExecError(
+    "host-invalid",
+    `Invalid exec host "${value.slice(0, 80)}". ${allowed} It is not a host name; for a machine use host=node with node=<id or name>.`,
+  );
+}
+
+function parseTimeout(timeout: number | undefined, alias: number | undefined): number | undefined {
+  if (timeout !== undefined && alias !== undefined && timeout !== alias) {
+    throw new ExecError("invalid-argument", "timeout and timeoutSeconds differ; give one of them, in seconds.");
+  }
+  const seconds = timeout ?? alias;
+  if (seconds === undefined) return undefined;
+  if (!Number.isFinite(seconds) || seconds < 0) {
+    throw new ExecError(
+      "invalid-argument",
+      `Invalid timeout ${seconds}. Give seconds (fractions are fine), or 0 for no limit.`,
+    );
+  }
+  return Math.min(MAX_TIMEOUT_MS, Math.round(seconds * 1000));
+}
+
+function nul(parameter: string): ExecError {
+  return new ExecError("invalid-argument", `${parameter} contains a NUL byte. Nothing was run.`);
+}
+
+/** One sentence for the first thing wrong, naming the parameter and, for an unknown one, the nearest that exists. */
+export function argumentError(tool: string, error: z.ZodError, known: readonly string[]): ExecError {
+  const issue = error.issues[0];
+  if (issue?.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const near = nearest(key, known);
+    return new ExecError(
+      "invalid-argument",
+      `Unknown parameter "${key}" for ${tool}.${near ? ` Did you mean "${near}"?` : ""} Known: ${known.join(", ")}.`,
+      { parameter: key },
+    );
+  }
+  const path = issue?.path.join(".") || "arguments";
+  return new ExecError("invalid-argument", `Invalid ${path} for ${tool}: ${issue?.message ?? "not acceptable"}.`, {
+    parameter: path,
+  });
+}
+
+/** The known word at most two edits away, for "did you mean". */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current[j] = Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1);
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? limit;
+}

@@ -1,0 +1,71 @@
+/**
+ * Which conversation a message belongs to, and what was set for it by `/exec` and `/elevated`. Session state only:
+ * nothing here writes configuration (seed 000, "Sessie-overschrijvingen").
+ */
+import type { Ask, ExecHost, Security } from "../policy/types.ts";
+import type { Actor, Route } from "../route.ts";
+import type { Store } from "../store/store.ts";
+
+export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
+
+/** Key of a conversation (channels.md section 3). Never parsed back: the route travels beside it. */
+export function sessionKey(agentId: string, route: Route, actor: Actor, dmScope: DmScope): string {
+  const base = `agent:${agentId}`;
+  if (route.channel === "web") return `${base}:web:chat:${route.chatId}`;
+  if (route.chatType === "dm") {
+    switch (dmScope) {
+      case "main":
+        return `${base}:main`;
+      case "per-peer":
+        return `${base}:direct:${actor.id}`;
+      case "per-channel-peer":
+        return `${base}:${route.channel}:direct:${actor.id}`;
+      case "per-account-channel-peer":
+        return `${base}:${route.channel}:${route.accountId}:direct:${actor.id}`;
+    }
+  }
+  const room = `${base}:${route.channel}:${route.chatType === "group" ? "group" : "channel"}:${route.chatId}`;
+  if (!route.threadId || route.channel === "discord") return room;
+  return `${room}:${route.channel === "telegram" ? "topic" : "thread"}:${route.threadId}`;
+}
+
+export type ElevatedLevel = "off" | "on" | "ask" | "full";
+
+export interface SessionOverrides {
+  readonly host?: ExecHost;
+  readonly security?: Security;
+  readonly ask?: Ask;
+  readonly node?: string;
+  readonly elevated?: ElevatedLevel;
+}
+
+const NS = "session";
+
+export interface Sessions {
+  overrides(key: string): Promise<SessionOverrides>;
+  /** Merges; resolves to what holds now. With `ttlMs` the whole set falls back to the configuration afterwards. */
+  set(key: string, change: SessionOverrides, ttlMs?: number): Promise<SessionOverrides>;
+  clear(key: string): Promise<void>;
+}
+
+export function createSessions(store: Store): Sessions {
+  return {
+    async overrides(key) {
+      return (await store.get<SessionOverrides>(NS, key))?.value ?? {};
+    },
+    async set(key, change, ttlMs) {
+      const options = ttlMs === undefined ? {} : { ttlMs };
+      for (;;) {
+        const found = await store.get<SessionOverrides>(NS, key);
+        const next = { ...found?.value, ...change };
+        const written = found
+          ? (await store.compareAndSet(NS, key, found.version, next, options)) !== undefined
+          : await store.setIfAbsent(NS, key, next, options);
+        if (written) return next;
+      }
+    },
+    async clear(key) {
+      await store.delete(NS, key);
+    },
+  };
+}
