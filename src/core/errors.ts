@@ -33,6 +33,14 @@ export type ErrorCode =
   | "payload-too-large"
   | "malformed-json"
   | "not-found"
+  /** The state file or Redis can not be opened, reached or written just now. */
+  | "state-unavailable"
+  /** The state file is damaged, or is not ours; nothing was changed. */
+  | "state-damaged"
+  | "gateway-running"
+  | "gateway-unreachable"
+  | "address-in-use"
+  | "bind-refused"
   | "internal";
 
 export class ExecError extends Error {

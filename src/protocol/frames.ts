@@ -4,6 +4,7 @@
  * The first frame of a client is `connect`. The browser imports only the types of this file.
  */
 import { z } from "zod";
+import type { AuditPage } from "../core/audit/events.ts";
 import type { Card } from "../core/cards.ts";
 
 export const PROTOCOL_VERSION = 1;
@@ -13,6 +14,22 @@ export const MAX_FRAME_BYTES_BEFORE_AUTH = 64 * 1024;
 export const MAX_FRAME_BYTES = 1024 * 1024;
 /** The gateway sends `tick` this often; a client that misses two closes with 4000 and reconnects. */
 export const TICK_MS = 15_000;
+
+/**
+ * Codes the gateway (or, for `missedTicks`, the client) closes a socket with. The reason text of the close frame is
+ * a sentence for people. `unauthorized` and `protocol` do not go away by trying again; all others do.
+ */
+export const CLOSE_CODES = {
+  missedTicks: 4000,
+  unauthorized: 4001,
+  protocol: 4002,
+  /** The client does not read fast enough. It reconnects and asks for what came after its last `seq`. */
+  tooSlow: 4003,
+  rateLimited: 4004,
+  connectTimeout: 4008,
+  /** The gateway stops or restarts (RFC 6455, registered). */
+  restart: 1012,
+} as const;
 
 export const requestFrame = z.object({
   type: z.literal("req"),
@@ -99,6 +116,8 @@ export const methods = {
     afterSeq: z.number().int().min(0).optional(),
     limit: z.number().int().min(1).max(500).default(200),
   }),
+  /** Ends the subscription of this connection. */
+  "chat.close": z.strictObject({ chatId }),
   /** Older messages than `beforeOrder`. */
   "chat.older": z.strictObject({
     chatId,
@@ -127,6 +146,11 @@ export const methods = {
     id: z.string().min(1).max(128),
     decision: z.enum(["allow-once", "allow-always", "deny"]),
     comment: z.string().max(500).optional(),
+  }),
+  /** The audit trail, oldest first, from the entry after `after`; absent: the newest `limit`. */
+  "audit.read": z.strictObject({
+    after: z.number().int().min(0).optional(),
+    limit: z.number().int().min(1).max(1000).default(100),
   }),
 } as const;
 
@@ -158,7 +182,18 @@ export interface MethodResults {
     readonly server: { readonly version: string; readonly gatewayId: string; readonly startedAtMs: number };
     readonly policy: { readonly tickMs: number; readonly maxFrameBytes: number };
   };
-  "chat.open": { readonly entries: readonly ChatEntry[]; readonly seq: number; readonly hasOlder: boolean };
+  /**
+   * `reset`: what lies between `afterSeq` and now is no longer kept (or is too much to send); the entries are the
+   * newest page and replace everything the client has of this chat. A page also ends at 512 KiB, so fewer messages than
+   * `limit` may come with `hasOlder`.
+   */
+  "chat.open": {
+    readonly entries: readonly ChatEntry[];
+    readonly seq: number;
+    readonly hasOlder: boolean;
+    readonly reset?: true;
+  };
+  "chat.close": { readonly closed: true };
   "chat.older": { readonly entries: readonly ChatEntry[]; readonly hasOlder: boolean };
   "chat.send": { readonly accepted: true };
   "chat.press": { readonly accepted: true };
@@ -175,4 +210,5 @@ export interface MethodResults {
   "tools.invoke": unknown;
   "approvals.list": { readonly approvals: readonly PendingApproval[] };
   "approvals.resolve": { readonly id: string; readonly state: string; readonly decision?: string };
+  "audit.read": AuditPage;
 }

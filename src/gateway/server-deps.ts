@@ -1,0 +1,106 @@
+/**
+ * What the HTTP and WebSocket server needs from the composition root. The server knows transport, authentication
+ * and framing; everything it answers comes through this interface.
+ */
+import type { Logger } from "pino";
+import type { WebChats } from "../channels/web/chats.ts";
+import type { Audit } from "../core/audit/audit.ts";
+import type { Clock, NewId } from "../core/clock.ts";
+import type { ApprovalDecision } from "../core/policy/types.ts";
+import type { Actor } from "../core/route.ts";
+import type { CompletionItem, MethodResults, PendingApproval } from "../protocol/frames.ts";
+import type { GatewayMetrics } from "./metrics.ts";
+
+export interface ServerAuth {
+  /** Absent: anybody on this machine may use the gateway (`gateway.auth.mode: "none"`); the server then binds loopback only. */
+  readonly token: string | undefined;
+  /** Origins of other pages that may talk to the gateway, `https://chat.example.org`. */
+  readonly allowedOrigins: readonly string[];
+  /** Host names under which the gateway may be reached besides loopback, IP literals and the hosts of `allowedOrigins`. */
+  readonly allowedHosts: readonly string[];
+}
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly agentId?: string;
+  readonly sessionKey?: string;
+  /** Who calls: holder of the token, over HTTP (`api`), a terminal (`cli`) or the web chat. */
+  readonly actor: Actor;
+}
+
+export interface ToolResult {
+  readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  readonly details: unknown;
+}
+
+export interface ReadinessCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** For holders of the token only. */
+  readonly detail?: string;
+}
+
+export interface ServerDeps {
+  readonly version: string;
+  readonly gatewayId: string;
+  readonly startedAtMs: number;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly auth: ServerAuth;
+  readonly metrics: GatewayMetrics;
+  readonly audit: Audit;
+  readonly webChats: WebChats;
+  /** The built page; absent: `dist/web` of this package. */
+  readonly staticDir?: string;
+
+  complete(text: string, actor: Actor): Promise<readonly CompletionItem[]>;
+  /** Rejects with `not-found` for a run nobody knows. `offset` and `limit` count lines. */
+  runLog(request: {
+    readonly runId: string;
+    readonly offset?: number;
+    readonly limit?: number;
+  }): Promise<MethodResults["run.log"]>;
+  /** Rejects with an `ExecError`; a command that ran and failed is a result, not a rejection. */
+  invokeTool(call: ToolCall): Promise<ToolResult>;
+  listApprovals(): Promise<readonly PendingApproval[]>;
+  resolveApproval(request: {
+    readonly id: string;
+    readonly decision: ApprovalDecision;
+    readonly comment?: string;
+    readonly actor: Actor;
+  }): Promise<MethodResults["approvals.resolve"]>;
+  readiness(): Promise<{ readonly ready: boolean; readonly checks: readonly ReadinessCheck[] }>;
+}
+
+export interface ListenOptions {
+  /** Address to bind: `127.0.0.1`, `::1`, `0.0.0.0`, an interface's address. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Tests shorten these; absent values are the product's. */
+  readonly limits?: Partial<ServerLimits>;
+}
+
+export interface ServerLimits {
+  readonly maxBodyBytes: number;
+  readonly connectDeadlineMs: number;
+  readonly tickMs: number;
+  /** Bytes waiting for one client before it is closed as too slow. */
+  readonly maxBufferedBytes: number;
+  readonly maxConnections: number;
+  /** Requests of one connection at work at the same time. */
+  readonly maxInFlight: number;
+  readonly requestsPer10s: number;
+  readonly wrongTokensPerMinute: number;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:18789`, an address a person on this machine can open. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Tells clients, refuses new work, waits up to `drainMs` for calls at work, then closes everything. */
+  close(options: { readonly drainMs: number; readonly reason?: string }): Promise<void>;
+}
