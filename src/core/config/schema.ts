@@ -1,0 +1,54 @@
+/** The whole configuration file: every key, its default and what it means. */
+import * as z from "zod";
+import { agentsSchema, bindingsSchema, modelsSchema } from "./schema/agents.ts";
+import { accessGroupsSchema, channelsSchema } from "./schema/channels.ts";
+import { toolsSchema } from "./schema/exec.ts";
+import {
+  approvalsSchema,
+  commandsSchema,
+  gatewaySchema,
+  limitsSchema,
+  loggingSchema,
+  messagesSchema,
+  redisSchema,
+  sessionSchema,
+} from "./schema/operation.ts";
+import { section } from "./schema/values.ts";
+
+export const configSchema = z.strictObject({
+  $schema: z.exactOptional(z.string().describe("For editors; ignored.")),
+  tools: section(toolsSchema),
+  agents: section(agentsSchema),
+  bindings: bindingsSchema.default([]),
+  models: section(modelsSchema),
+  channels: section(channelsSchema),
+  accessGroups: accessGroupsSchema.default({}),
+  approvals: section(approvalsSchema),
+  commands: section(commandsSchema),
+  session: section(sessionSchema),
+  messages: section(messagesSchema),
+  gateway: section(gatewaySchema),
+  redis: section(redisSchema),
+  logging: section(loggingSchema),
+  limits: section(limitsSchema),
+});
+
+export type DeepReadonly<T> = T extends (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+/** What the product runs on: validated, defaults filled in, frozen. Secrets are still references; see `secrets.ts`. */
+export type Config = DeepReadonly<z.output<typeof configSchema>>;
+
+export type AgentEntry = Config["agents"]["list"][number];
+/** `tools.exec` with defaults. */
+export type ExecConfig = Config["tools"]["exec"];
+/** `agents.list[].tools.exec`: only what is written there. */
+export type AgentExecConfig = NonNullable<NonNullable<AgentEntry["tools"]>["exec"]>;
+export type SandboxConfig = Config["agents"]["defaults"]["sandbox"];
+export type HeartbeatConfig = Config["agents"]["defaults"]["heartbeat"];
+export type SlackAccountConfig = NonNullable<Config["channels"]["slack"]>["accounts"][string];
+export type DiscordAccountConfig = NonNullable<Config["channels"]["discord"]>["accounts"][string];
+export type TelegramAccountConfig = NonNullable<Config["channels"]["telegram"]>["accounts"][string];

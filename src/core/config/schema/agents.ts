@@ -1,0 +1,239 @@
+/** `agents.*`, `bindings` and `models.*`: who runs commands, where they work, and what wakes them. */
+import * as z from "zod";
+import { agentToolsSchema } from "./exec.ts";
+import {
+  accountId,
+  agentId,
+  count,
+  duration,
+  flag,
+  group,
+  list,
+  oneId,
+  otherwise,
+  path,
+  secret,
+  section,
+  text,
+  url,
+} from "./values.ts";
+
+export const ELEVATED_LEVELS = ["off", "on", "ask", "full"] as const;
+export const SANDBOX_MODES = ["off", "non-main", "all"] as const;
+export const SANDBOX_SCOPES = ["agent", "session", "shared"] as const;
+export const SANDBOX_BACKENDS = ["bwrap", "docker", "podman"] as const;
+export const WORKSPACE_ACCESS = ["none", "ro", "rw"] as const;
+
+const ulimit = z.union([z.string().min(1), z.int(), z.strictObject({ soft: z.int(), hard: z.int() })]);
+
+const containerShape = {
+  image: text("Image of the container."),
+  containerPrefix: text("Start of every container's name."),
+  workdir: text("Working directory inside."),
+  readOnlyRoot: flag("The root file system can not be written."),
+  tmpfs: list("Directories that are writable and forgotten."),
+  network: text("`none`, or a network of the engine. `host` is refused."),
+  user: text("`uid:gid` inside."),
+  capDrop: list("Capabilities taken away."),
+  env: z.record(z.string(), z.string()).describe("Environment inside."),
+  setupCommand: text("Run once after the container was made."),
+  pidsLimit: count("Most processes.", 1),
+  memory: text('Memory limit, for example "1g".'),
+  memorySwap: text("Memory plus swap limit."),
+  cpus: z.number().positive().describe("CPU limit."),
+  gpus: text("GPUs handed in."),
+  ulimits: z.record(z.string(), ulimit).describe("Limits by name."),
+  seccompProfile: path("Seccomp profile."),
+  apparmorProfile: text("AppArmor profile."),
+  dns: list("Name servers."),
+  extraHosts: list("`name:address` lines for /etc/hosts."),
+  binds: list("`source:target:ro|rw` mounts."),
+  dangerouslyAllowExternalBindSources: flag("Binds may come from outside the workspaces."),
+  dangerouslyAllowReservedContainerTargets: flag("Binds may cover /workspace and /agent."),
+  dangerouslyAllowContainerNamespaceJoin: flag("`network: container:<id>` is allowed."),
+};
+
+const pruneShape = {
+  idleHours: count("Remove a sandbox unused for this long; 0: never."),
+  maxAgeDays: count("Remove a sandbox older than this; 0: never."),
+};
+
+const sandboxShape = {
+  mode: z.enum(SANDBOX_MODES).describe("Which sessions are sandboxed."),
+  scope: z.enum(SANDBOX_SCOPES).describe("What shares one sandbox."),
+  backend: z
+    .enum(SANDBOX_BACKENDS)
+    .meta({ description: "What makes the sandbox.", default: "bwrap on Linux, else docker" }),
+  workspaceAccess: z.enum(WORKSPACE_ACCESS).describe("How the sandbox sees the agent's workspace."),
+  workspaceRoot: otherwise(path("Where sandboxes keep their own files."), "<state>/sandboxes"),
+};
+
+export const sandboxSchema = group(
+  {
+    ...sandboxShape,
+    docker: section(
+      group(containerShape, {
+        containerPrefix: "openclaw-",
+        workdir: "/workspace",
+        readOnlyRoot: true,
+        tmpfs: ["/tmp", "/var/tmp", "/run"],
+        network: "none",
+        capDrop: ["ALL"],
+        env: { LANG: "C.UTF-8" },
+        binds: [],
+        dangerouslyAllowExternalBindSources: false,
+        dangerouslyAllowReservedContainerTargets: false,
+        dangerouslyAllowContainerNamespaceJoin: false,
+      }),
+    ),
+    prune: section(group(pruneShape, { idleHours: 24, maxAgeDays: 7 })),
+  },
+  { mode: "off", scope: "agent", workspaceAccess: "none" },
+);
+
+const agentSandboxSchema = group(
+  { ...sandboxShape, docker: group(containerShape, {}), prune: group(pruneShape, {}) },
+  {},
+);
+
+const clockTime = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, { error: 'expected a time such as "08:00"; the day ends at "24:00"' });
+
+const timezone = z
+  .string()
+  .refine(isTimezone, { error: 'expected a time zone such as "Europe/Amsterdam" or "UTC"' })
+  .meta({ description: "Time zone of the hours.", default: "the machine's" });
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const heartbeatShape = {
+  every: duration('How often the agent is woken; "0m": never. Completion wakes are not affected.'),
+  activeHours: z
+    .strictObject({
+      start: clockTime.describe("First minute of the day."),
+      end: clockTime.describe("First minute after it."),
+      timezone: z.exactOptional(timezone),
+    })
+    .describe("Scheduled heartbeats only between these hours."),
+  target: z
+    .enum(["last", "owner", "none", "web", "slack", "discord", "telegram"])
+    .describe("Where a scheduled heartbeat speaks: the last chat, the owner, nowhere, or one channel."),
+  to: oneId("Chat or person on that channel; Telegram topics as `<chat>:topic:<id>`."),
+  accountId: accountId.describe("Which account of that channel."),
+  session: text("Session it runs in instead of the main one."),
+  model: text("Model for heartbeats."),
+  prompt: text("What the agent is told instead of the built-in text."),
+  ackMaxChars: count("An answer of `HEARTBEAT_OK` and at most this much else is not sent."),
+};
+
+const agentShape = {
+  workspace: path("Directory commands start in."),
+  model: text("Model as `provider/model`."),
+  elevatedDefault: z.enum(ELEVATED_LEVELS).describe("Elevated level of new sessions, for people allowed to use it."),
+};
+
+export const agentsSchema = group(
+  {
+    defaults: section(
+      group(
+        {
+          ...agentShape,
+          workspace: otherwise(agentShape.workspace, "<state>/workspace"),
+          sandbox: section(sandboxSchema),
+          heartbeat: section(group(heartbeatShape, { every: "30m", target: "last", ackMaxChars: 300 })),
+        },
+        { elevatedDefault: "off" },
+      ),
+    ),
+    list: z
+      .array(
+        z.strictObject({
+          id: agentId("Name of the agent; part of every session key."),
+          ...group(
+            {
+              default: flag("Takes what no binding routes elsewhere. Without it the first agent does."),
+              name: text("Name shown to people."),
+              ...agentShape,
+              sandbox: agentSandboxSchema,
+              heartbeat: group(heartbeatShape, {}),
+              tools: agentToolsSchema,
+            },
+            {},
+          ).shape,
+        }),
+      )
+      .describe("Agents; without any there is one called `main`."),
+  },
+  { list: [] },
+).check((payload) => {
+  const seen = new Set<string>();
+  payload.value.list.forEach((agent, index) => {
+    const key = agent.id.toLowerCase();
+    if (seen.has(key)) {
+      payload.issues.push({
+        code: "custom",
+        input: agent.id,
+        path: ["list", index, "id"],
+        message: "two agents have this id; ids are compared without regard to case",
+      });
+    }
+    seen.add(key);
+  });
+  const defaults = payload.value.list.flatMap((agent, index) => (agent.default ? [index] : []));
+  for (const index of defaults.slice(1)) {
+    payload.issues.push({
+      code: "custom",
+      input: true,
+      path: ["list", index, "default"],
+      message: `only one agent can be the default; agents.list[${defaults[0]}] already is`,
+    });
+  }
+});
+
+/** First match wins; what is left out matches anything. */
+export const bindingsSchema = z
+  .array(
+    z.strictObject({
+      agentId: agentId("Agent that gets these messages."),
+      match: group(
+        {
+          channel: z.enum(["web", "slack", "discord", "telegram"]).describe("Channel."),
+          accountId: accountId.describe("Account of the channel."),
+          peer: z
+            .strictObject({
+              kind: z.enum(["dm", "group", "channel"]).describe("Kind of chat."),
+              id: oneId("The person in a DM, else the chat."),
+            })
+            .describe("One chat."),
+          scopeId: oneId("Slack team or Discord guild."),
+        },
+        {},
+      ).describe("What a message must come from."),
+    }),
+  )
+  .describe("Which agent answers where. First match wins.");
+
+export const MODEL_APIS = ["openai-completions", "anthropic-messages"] as const;
+
+export const modelsSchema = group(
+  {
+    providers: z
+      .record(
+        z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, { error: "a provider name is letters, digits, `.`, `-` or `_`" }),
+        z.strictObject({
+          api: z.enum(MODEL_APIS).describe("Protocol the provider speaks."),
+          baseUrl: z.exactOptional(url("Address, when it is not the provider's own.")),
+          apiKey: z.exactOptional(secret("Key.")),
+        }),
+      )
+      .describe("Model providers by name; used as `name/model`."),
+  },
+  { providers: {} },
+);

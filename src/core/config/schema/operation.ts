@@ -1,0 +1,246 @@
+/** `approvals`, `commands`, `session`, `messages`, `gateway`, `redis`, `logging`, `limits`: how the product behaves and runs. */
+import * as z from "zod";
+import { accountId, count, flag, group, ids, list, oneId, otherwise, secret, section, text, url } from "./values.ts";
+
+const MAX_PORT = 65_535;
+const DAY_SEC = 86_400;
+
+/** decisions.md D13: 30 minutes. Longer than a Node timer can count is fine, expiry is a delayed job. */
+const APPROVAL_TIMEOUT_SEC = { min: 1, max: 365 * DAY_SEC, default: 1_800 } as const;
+
+export const approvalsSchema = group(
+  {
+    timeoutSec: count(
+      "How long a request waits for a person. Silence is never consent.",
+      APPROVAL_TIMEOUT_SEC.min,
+      APPROVAL_TIMEOUT_SEC.max,
+    ),
+    selfApproval: z.enum(["allow", "deny"]).describe("May an approver approve what they asked for themselves?"),
+    wakeOnDenial: flag("Tell the agent when its request was denied or expired."),
+    exec: section(
+      group(
+        {
+          enabled: flag("Also send approval requests to other chats."),
+          mode: z.enum(["session", "targets", "both"]).describe("To the chat that asked, to `targets`, or to both."),
+          agentFilter: list("Only requests of these agents."),
+          sessionFilter: list("Only requests whose session key contains one of these."),
+          targets: z
+            .array(
+              group(
+                {
+                  channel: z.enum(["web", "slack", "discord", "telegram"]).describe("Channel."),
+                  to: oneId("Chat or person."),
+                  accountId: accountId.describe("Account of the channel."),
+                  threadId: oneId("Thread or topic."),
+                },
+                {},
+              ).required({ channel: true, to: true }),
+            )
+            .describe("The other chats."),
+        },
+        { enabled: false, mode: "session", targets: [] },
+      ),
+    ),
+  },
+  { timeoutSec: APPROVAL_TIMEOUT_SEC.default, selfApproval: "allow", wakeOnDenial: false },
+);
+
+export const commandsSchema = group(
+  {
+    native: z
+      .union([z.boolean(), z.literal("auto")])
+      .describe(
+        "Register slash commands with the platforms. `auto`: Discord and Telegram; Slack has them in its manifest.",
+      ),
+    text: flag("Understand `/command` typed as an ordinary message."),
+    bash: flag("`!command` and `/bash command` run a command."),
+    bashForegroundMs: count("How long those wait before they answer that the command runs on.", 0, 30_000),
+    useAccessGroups: flag("Commands obey the access rules of rooms and access groups."),
+    allowFrom: z
+      .record(z.string().min(1), ids("Sender ids."))
+      .describe("When set, the only people who may use commands, per channel; `*`: on every channel."),
+    ownerAllowFrom: ids('Owners as "channel:id", for example "slack:U0123". They approve and administer.'),
+  },
+  {
+    native: "auto",
+    text: true,
+    bash: false,
+    bashForegroundMs: 2_000,
+    useAccessGroups: true,
+    ownerAllowFrom: [],
+  },
+).check(({ value, issues }) => {
+  for (const [index, owner] of value.ownerAllowFrom.entries()) {
+    if (/^(web|slack|discord|telegram):[^*\s]+$/.test(owner)) continue;
+    issues.push({
+      code: "custom",
+      input: owner,
+      path: ["ownerAllowFrom", index],
+      message:
+        'an owner is written "channel:id", for example "slack:U0123", "discord:123…" or "telegram:42"; `*` is not an owner',
+    });
+  }
+});
+
+export const DM_SCOPES = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const;
+
+export const sessionSchema = group(
+  {
+    dmScope: z
+      .enum(DM_SCOPES)
+      .describe("Which direct messages share a session. `main` lets people see each other's output."),
+    identityLinks: z
+      .record(z.string().min(1), z.array(z.string().min(1)))
+      .describe('One person on several channels: { alice: ["slack:U1", "telegram:42"] }.'),
+    reset: section(
+      group(
+        {
+          mode: z.enum(["none", "daily", "idle"]).describe("When a session starts anew by itself."),
+          atHour: count("Hour of the daily reset.", 0, 23),
+          idleMinutes: count("Minutes without a message.", 1),
+        },
+        { mode: "none", atHour: 4, idleMinutes: 60 },
+      ),
+    ),
+  },
+  { dmScope: "per-channel-peer", identityLinks: {} },
+);
+
+export const LOCALES = ["en", "nl", "pt-BR", "vi"] as const;
+
+const mentionPattern = z.string().min(1).max(200).refine(isRegex, { error: "not a valid regular expression" });
+
+function isRegex(source: string): boolean {
+  try {
+    return new RegExp(source, "iu").source.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+export const messagesSchema = group(
+  {
+    locale: z.enum(LOCALES).describe("Language when the platform does not tell a person's own."),
+    groupChat: section(
+      group(
+        { mentionPatterns: z.array(mentionPattern).describe("Regular expressions that count as addressing the bot.") },
+        { mentionPatterns: [] },
+      ),
+    ),
+  },
+  { locale: "en" },
+);
+
+export const BIND_MODES = ["loopback", "lan", "tailnet", "custom", "auto"] as const;
+
+export const gatewaySchema = group(
+  {
+    port: count("Port of the web chat, the API and nodes; 0: any free one.", 0, MAX_PORT),
+    bind: z
+      .enum(BIND_MODES)
+      .describe("Who can connect: this machine, the network, the Tailscale network, or `host`. `auto`: this machine."),
+    host: text("Address to listen on with `bind: custom`."),
+    publicUrl: url("Address people open, for links in messages."),
+    allowedOrigins: z.array(url("Origin.")).describe("Other web origins that may use the API."),
+    allowedHosts: list("Other host names the gateway answers to."),
+    drainTimeoutSec: count("How long a stopping gateway waits for work in progress.", 0, 600),
+    maxBodyBytes: count("Largest request body.", 1_024, 64 * 1_048_576),
+    auth: section(
+      group(
+        {
+          mode: z.enum(["token", "none"]).describe("`none` only works on loopback."),
+          token: otherwise(
+            secret("Token of the web chat and the API; or OPENCLAW_GATEWAY_TOKEN."),
+            "made at the first start, kept in <state>/gateway-token",
+          ),
+          maxFailures: count("Wrong tokens from one address before it has to wait.", 1, 1_000),
+          lockoutSec: count("How long it has to wait.", 1, DAY_SEC),
+        },
+        { mode: "token", maxFailures: 10, lockoutSec: 300 },
+      ),
+    ),
+    nodes: section(
+      group(
+        {
+          autoApproveLocal: flag("Nodes on this machine are paired without asking."),
+          autoApproveCidrs: z.array(z.union([z.cidrv4(), z.cidrv6()])).describe("So are nodes from these networks."),
+          commands: section(
+            group(
+              {
+                allow: list("Only these node commands; unset: what was approved at pairing."),
+                deny: list("Never these; wins."),
+              },
+              {},
+            ),
+          ),
+        },
+        { autoApproveLocal: true, autoApproveCidrs: [] },
+      ),
+    ),
+  },
+  {
+    port: 18_789,
+    bind: "loopback",
+    allowedOrigins: [],
+    allowedHosts: [],
+    drainTimeoutSec: 10,
+    maxBodyBytes: 1_048_576,
+  },
+).check(({ value, issues }) => {
+  const complain = (path: string[], input: unknown, message: string) =>
+    issues.push({ code: "custom", path, input, message });
+  if (value.bind === "custom" && value.host === undefined) {
+    complain(["bind"], value.bind, "`custom` needs `gateway.host`, the address to listen on");
+  }
+  if (value.bind !== "custom" && value.host !== undefined) {
+    complain(["host"], value.host, "`host` is only used with `gateway.bind: custom`");
+  }
+  if (value.auth.mode === "none" && value.bind !== "loopback" && value.bind !== "auto") {
+    complain(
+      ["auth", "mode"],
+      value.auth.mode,
+      "without a token the gateway only listens on loopback; set `gateway.auth.mode: token`",
+    );
+  }
+});
+
+export const redisSchema = group(
+  {
+    url: otherwise(
+      secret("Redis to keep state and queue in, for several gateways; or REDIS_URL."),
+      "none: SQLite in the state directory",
+    ),
+    prefix: text("Start of every key."),
+  },
+  { prefix: "openclaw:" },
+);
+
+export const loggingSchema = group(
+  {
+    level: z.enum(["silent", "error", "warn", "info", "debug", "trace"]).describe("Least severe line that is written."),
+  },
+  { level: "info" },
+);
+
+export const limitsSchema = group(
+  {
+    maxConcurrentRuns: count("Commands running at once; more wait in line.", 1, 10_000),
+    maxConcurrentRunsPerAgent: count("Of these per agent.", 1, 10_000),
+    maxQueuedRuns: count("Commands waiting in line; more are refused.", 0, 100_000),
+    maxCommandChars: count("Longest command.", 1, 1_048_576),
+    maxPendingApprovals: count("Approval requests waiting at once; more are refused.", 1, 100_000),
+    maxLogBytes: count("Full log kept on disk per session.", 0, 1_073_741_824),
+    maxLogTotalBytes: count("All full logs together; the oldest go first.", 0),
+    auditRetentionDays: count("How long the audit trail is kept; 0: for ever."),
+  },
+  {
+    maxConcurrentRuns: 32,
+    maxConcurrentRunsPerAgent: 16,
+    maxQueuedRuns: 500,
+    maxCommandChars: 131_072,
+    maxPendingApprovals: 200,
+    maxLogBytes: 16 * 1_048_576,
+    maxLogTotalBytes: 512 * 1_048_576,
+    auditRetentionDays: 0,
+  },
+);
