@@ -1,0 +1,81 @@
+/**
+ * What a button carries: a version, what it means, and the id. Never the command. At most 64 bytes, because that is
+ * what Telegram's `callback_data` holds (core.telegram.org/bots/api#inlinekeyboardbutton); the same string serves as
+ * Slack `value` and Discord `custom_id`. Stateless, so a button still works after a restart.
+ *
+ * `ap1:<o|a|d|r>:<id>` decides an approval (`r` asks for a reason first); `ui1:<stop|log|again>:<id>` is a run's button.
+ * `<id>` is the UUID's 16 bytes in base64url, 22 characters.
+ */
+import type { PressAction, RunAction } from "../../core/cards.ts";
+import { ExecError } from "../../core/errors.ts";
+import type { ApprovalDecision } from "../../core/policy/types.ts";
+
+export const MAX_ACTION_BYTES = 64;
+
+/** A button that opens a form for the reason of a denial; the answer comes back as a `deny` with a comment. */
+export interface ReasonRequest {
+  readonly kind: "deny-reason";
+  readonly approvalId: string;
+}
+
+export type ButtonAction = PressAction | ReasonRequest;
+
+const DECISION_CODE = { "allow-once": "o", "allow-always": "a", deny: "d" } as const satisfies Record<
+  ApprovalDecision,
+  string
+>;
+const RUN_CODE = { stop: "stop", "full-log": "log", "run-again": "again" } as const satisfies Record<RunAction, string>;
+
+const DECISION_OF = new Map(
+  Object.entries(DECISION_CODE).map(([name, code]) => [code as string, name as ApprovalDecision]),
+);
+const RUN_OF = new Map(Object.entries(RUN_CODE).map(([name, code]) => [code as string, name as RunAction]));
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const ENCODED = /^(ap1|ui1):([a-z]{1,5}):([A-Za-z0-9_-]{22})$/;
+
+/** A comment is not carried: it belongs to the answer, not to the button. @throws ExecError `internal` for a non-UUID id. */
+export function encodeAction(action: ButtonAction): string {
+  switch (action.kind) {
+    case "approval":
+      return `ap1:${DECISION_CODE[action.decision]}:${packId(action.approvalId)}`;
+    case "deny-reason":
+      return `ap1:r:${packId(action.approvalId)}`;
+    case "run":
+      return `ui1:${RUN_CODE[action.action]}:${packId(action.runId)}`;
+  }
+}
+
+/** `undefined` for anything this version did not write: the press is answered with "this button is outdated". */
+export function decodeAction(text: string): ButtonAction | undefined {
+  const match = ENCODED.exec(text);
+  if (match === null) return undefined;
+  const [, prefix, verb, packed] = match as unknown as [string, string, string, string];
+  const id = unpackId(packed);
+  if (id === undefined) return undefined;
+  if (prefix === "ui1") {
+    const action = RUN_OF.get(verb);
+    return action === undefined ? undefined : { kind: "run", action, runId: id };
+  }
+  if (verb === "r") return { kind: "deny-reason", approvalId: id };
+  const decision = DECISION_OF.get(verb);
+  return decision === undefined ? undefined : { kind: "approval", approvalId: id, decision };
+}
+
+/** True for text in this codec's reserved space, well-formed or not: it must never be passed on as something typed. */
+export function isActionText(text: string): boolean {
+  return text.startsWith("ap1:") || text.startsWith("ui1:");
+}
+
+function packId(id: string): string {
+  if (!UUID.test(id)) throw new ExecError("internal", `A button needs a lower-case UUID, not "${id}".`);
+  return Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
+}
+
+function unpackId(packed: string): string | undefined {
+  const bytes = Buffer.from(packed, "base64url");
+  // 22 base64url characters hold 132 bits; only the one spelling whose last 4 bits are zero is ours.
+  if (bytes.length !== 16 || bytes.toString("base64url") !== packed) return undefined;
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

@@ -1,0 +1,29 @@
+/** How a command is shown to a person who must decide about it: secrets masked, nothing invisible. Pure. */
+import { createHash } from "node:crypto";
+import type { Redactor } from "../text/redact.ts";
+import { disguisedWords, showInvisible } from "../text/visible.ts";
+
+export interface CommandDisplay {
+  /** Secrets masked, invisible characters as `\u{…}`; still to be escaped by the platform. */
+  readonly text: string;
+  readonly masked: number;
+  /** Words with look-alike letters of another alphabet. */
+  readonly disguised: readonly string[];
+  /** UTF-16 units of the original. */
+  readonly characters: number;
+  /** First 12 hex digits over the original's UTF-8 bytes: lets a person compare card, file and audit log. */
+  readonly sha256: string;
+}
+
+export const FINGERPRINT_DIGITS = 12;
+
+export function displayCommand(command: string, redactor: Redactor): CommandDisplay {
+  const { text, masked } = redactor.redact(command);
+  return {
+    text: showInvisible(text),
+    masked,
+    disguised: disguisedWords(command),
+    characters: command.length,
+    sha256: createHash("sha256").update(command, "utf8").digest("hex").slice(0, FINGERPRINT_DIGITS),
+  };
+}

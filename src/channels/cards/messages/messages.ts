@@ -1,0 +1,72 @@
+/**
+ * Every sentence a card says by itself. One interface, so a language that misses a key does not compile. Sentences
+ * that carry a reason or an error come from where the reason is made and are not repeated here.
+ */
+import type { RunOutcome } from "../../../core/cards.ts";
+
+export interface Messages {
+  readonly approval: {
+    readonly titlePending: string;
+    readonly titleAllowedOnce: string;
+    readonly titleAllowedAlways: string;
+    readonly titleDenied: string;
+    readonly titleExpired: string;
+    readonly titleCancelled: string;
+    readonly requester: string;
+    readonly agent: string;
+    readonly folder: string;
+    readonly host: string;
+    readonly environment: string;
+    readonly why: string;
+    readonly decidedBy: (who: string) => string;
+    readonly comment: (text: string) => string;
+    /** Before the platform's own rendering of a time. */
+    readonly expires: string;
+    readonly id: string;
+    readonly allowOnce: string;
+    readonly allowAlways: string;
+    readonly deny: string;
+    readonly denyWithReason: string;
+    readonly alwaysStores: string;
+    readonly alwaysConfirmTitle: string;
+    readonly cancel: string;
+    readonly alwaysUnavailableHidden: string;
+    readonly alwaysUnavailableMasked: string;
+    readonly masked: (count: number) => string;
+    readonly disguised: (words: string) => string;
+    readonly hidden: (characters: number) => string;
+    readonly fullCommandIn: (file: string) => string;
+    readonly fingerprint: (characters: number, sha256: string) => string;
+    /** `form` is what to type, already complete. */
+    readonly typeInstead: (form: string) => string;
+    readonly reasonTitle: string;
+    readonly reasonLabel: string;
+    readonly notShown: string;
+  };
+  readonly run: {
+    readonly running: (clock: string) => string;
+    readonly outcome: Readonly<Record<RunOutcome, string>>;
+    readonly exitCode: (code: number) => string;
+    readonly signal: (name: string) => string;
+    readonly took: (duration: string) => string;
+    readonly session: string;
+    readonly folder: string;
+    readonly host: string;
+    readonly noOutput: string;
+    readonly noOutputYet: string;
+    readonly lastOf: (shown: number, total: number) => string;
+    readonly fullLogIn: (file: string) => string;
+    readonly logNotAttached: (why: string) => string;
+    readonly stop: string;
+    readonly fullLog: string;
+    readonly runAgain: string;
+  };
+  readonly notice: {
+    readonly buttonOutdated: string;
+    readonly tryAgain: string;
+    readonly workingOnIt: string;
+  };
+}
+
+export const LANGUAGES = ["en", "nl", "pt-BR", "vi"] as const;
+export type Language = (typeof LANGUAGES)[number];
