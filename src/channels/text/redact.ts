@@ -66,7 +66,7 @@ const SHAPES: readonly Shape[] = [
   ),
   // Authorization headers and bearer tokens
   part(
-    /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token|bot|digest|apikey)\s{1,4})?([^\s"',;\\]{4,})/dgi,
+    /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token|bot|digest|apikey)\s{1,4})?(?!(?:bearer|basic|token|bot|digest|apikey)\s)([^\s"',;\\]{4,})/dgi,
   ),
   part(/\b(?:bearer|basic)\s{1,4}([A-Za-z0-9._~+/=-]{8,})/dgi),
   part(/\b(?:x-api-key|x-auth-token|private-token|x-gitlab-token)["']?\s{0,4}[:=]\s{0,4}["']?([^\s"',;\\]{4,})/dgi),

@@ -18,7 +18,7 @@ describe("excerpt", () => {
         const cut = excerpt(text, { budget });
         expect(cut.head.length + cut.hidden + cut.tail.length).toBe(text.length);
         if (cut.hidden > 0) expect(cut.head.length + cut.tail.length).toBeLessThanOrEqual(budget);
-        expect(LONE_SURROGATE.test(cut.head + " " + cut.tail)).toBe(false);
+        expect(LONE_SURROGATE.test(`${cut.head} ${cut.tail}`)).toBe(false);
       }),
     );
   });
