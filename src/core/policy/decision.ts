@@ -127,6 +127,8 @@ export interface Binding {
     readonly mtimeMs: number;
     /** Only for files the agent or others could rewrite, and for scripts. */
     readonly sha256?: string;
+    /** The file did not exist; it must still not exist when the plan runs. All numbers are 0 then. */
+    readonly absent?: true;
   }[];
 }
 
@@ -147,6 +149,10 @@ export type Decision =
       readonly alwaysStores: readonly AllowlistEntry[];
       /** The automatic reviewer may answer first. */
       readonly reviewable: boolean;
+      /** Only an explicit answer may let it run; `askFallback` never can (policy.md 2.4). */
+      readonly explicitOnly: boolean;
+      /** Every segment is satisfied and pinned: what `askFallback=allowlist` would run. */
+      readonly pinned?: { readonly plan: Plan; readonly binding: Binding };
     })
   | (DecisionBase & { readonly kind: "deny"; readonly layer: PolicyLayer });
 

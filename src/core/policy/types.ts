@@ -92,6 +92,8 @@ export interface FileStat {
 
 /** What the policy may ask of the file system. The product's driver is `core/exec/file-facts.ts`; tests pass tables. */
 export interface FileFacts {
+  /** The user this process runs as; undefined where the system has no such number. */
+  readonly uid: number | undefined;
   /** Symlinks followed; undefined when it does not exist. */
   stat(path: string): FileStat | undefined;
   realpath(path: string): string | undefined;
