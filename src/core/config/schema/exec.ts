@@ -33,12 +33,10 @@ const reviewer = {
 
 /** Keys that exist both globally and per agent. */
 const execShape = {
-  host: z
-    .enum(EXEC_HOSTS)
-    .meta({
-      description: "Where commands run. `auto`: the sandbox when one is active, else the gateway.",
-      default: "auto",
-    }),
+  host: z.enum(EXEC_HOSTS, { error: 'not a host; for another machine use `host: "node"` and name it in `node`' }).meta({
+    description: "Where commands run. `auto`: the sandbox when one is active, else the gateway.",
+    default: "auto",
+  }),
   mode: z
     .enum(EXEC_MODES)
     .describe(

@@ -66,9 +66,13 @@ export function otherwise<T extends z.ZodType>(schema: T, value: unknown): T {
  * A platform id. Numbers are accepted where they are exact; a Discord id written without quotes has already lost its
  * last digits when it is read, so it is refused instead of matching somebody else.
  */
-const id = z
-  .union([z.string().trim().min(1), z.int({ error: "write this id in quotes: as a number it loses its last digits" })])
-  .transform(String);
+const exactNumber = z.int({
+  error: (issue) =>
+    issue.code === "too_big" || issue.code === "too_small"
+      ? "write this id in quotes: as a number it loses its last digits"
+      : undefined,
+});
+const id = z.union([z.string().trim().min(1), exactNumber]).transform(String);
 
 export const ids = (about: string) => z.array(id).describe(about);
 export const oneId = (about: string) => id.describe(about);
