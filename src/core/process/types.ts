@@ -28,6 +28,14 @@ export interface EndInfo {
   readonly notes: readonly string[];
 }
 
+/** What the program told its terminal; decides the bytes of arrow keys and of a paste. */
+export interface TerminalModes {
+  /** `unknown` until the program says it. */
+  readonly cursorKeys: "unknown" | "normal" | "application";
+  /** The program asked for pastes to be bracketed (mode 2004). */
+  readonly bracketedPaste: boolean;
+}
+
 export type StreamName = "stdout" | "stderr";
 
 /** A live child. `pid` is undefined until the spawn has happened (and for ever when it failed). */
@@ -38,6 +46,8 @@ export interface ProcessHandle {
   readonly pty: boolean;
   readonly stdinWritable: boolean;
   readonly warnings: readonly string[];
+  /** PTY children only. */
+  readonly terminal?: TerminalModes | undefined;
   /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
   onOutput(listener: (stream: StreamName, text: string) => void): () => void;
   /** Settles exactly once, never rejects. */

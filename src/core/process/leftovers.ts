@@ -1,0 +1,72 @@
+/**
+ * After a gateway was killed, its children live on: they lead their own process groups. The next start finds them by
+ * a mark in their environment and stops them, so that a command reported as lost does not go on in secret. Linux only
+ * (`/proc`); elsewhere nothing is found and the report says so.
+ */
+import { readdir, readFile } from "node:fs/promises";
+
+/** Carried by every child; the value is the run id. */
+export const RUN_MARK = "OPENCLAW_RUN_ID";
+const TERM_GRACE_MS = 2_000;
+const POLL_MS = 50;
+
+export interface Leftovers {
+  /** Run id → pids that carry its mark. */
+  find(): Promise<ReadonlyMap<string, readonly number[]>>;
+  /** SIGTERM, then SIGKILL; resolves to the run ids of which something was still alive. */
+  stop(runIds: ReadonlySet<string>): Promise<ReadonlySet<string>>;
+}
+
+export function createLeftovers(procDir = "/proc"): Leftovers {
+  async function find(): Promise<Map<string, number[]>> {
+    const found = new Map<string, number[]>();
+    for (const name of await readdir(procDir).catch(() => [])) {
+      if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+      const runId = await markOf(name);
+      if (runId) found.set(runId, [...(found.get(runId) ?? []), Number(name)]);
+    }
+    return found;
+  }
+
+  async function markOf(pid: string): Promise<string | undefined> {
+    // Unreadable means another user's or just gone: not ours either way. A zombie has an empty environment.
+    const environment = await readFile(`${procDir}/${pid}/environ`, "latin1").catch(() => "");
+    const start = environment.startsWith(`${RUN_MARK}=`) ? 0 : environment.indexOf(`\0${RUN_MARK}=`);
+    if (start < 0) return undefined;
+    const value = environment.slice(environment.indexOf("=", start) + 1);
+    return value.slice(0, value.indexOf("\0") < 0 ? undefined : value.indexOf("\0"));
+  }
+
+  /** The mark is read again right before each signal, so a reused pid is never hit. */
+  async function signal(runIds: ReadonlySet<string>, name: NodeJS.Signals): Promise<Set<string>> {
+    const alive = new Set<string>();
+    for (const [runId, pids] of await find()) {
+      if (!runIds.has(runId)) continue;
+      for (const pid of pids) {
+        try {
+          process.kill(pid, name);
+          alive.add(runId);
+        } catch {
+          // Gone between reading and signalling.
+        }
+      }
+    }
+    return alive;
+  }
+
+  return {
+    find,
+    async stop(runIds) {
+      if (runIds.size === 0) return new Set();
+      const alive = await signal(runIds, "SIGTERM");
+      const deadline = performance.now() + TERM_GRACE_MS;
+      while (alive.size > 0 && performance.now() < deadline) {
+        const left = await find();
+        if (![...alive].some((runId) => left.has(runId))) return alive;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+      if (alive.size > 0) await signal(runIds, "SIGKILL");
+      return alive;
+    },
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Cleans one stream of terminal output, piece by piece (exec.md section 5). Kept: text, TAB, LF, CR and colour
+ * (`ESC [ … m`, which every view can drop with `stripColor`). Dropped: every other escape sequence, bidi overrides
+ * and invisible format characters, lone surrogates. Other control characters are shown as `\xNN`.
+ */
+
+/** Longest operating-system command (`ESC ]`, also DCS, PM, APC) waited for; then what was held is given out as text. */
+export const MAX_STRING_SEQUENCE = 4096;
+/** Longest `ESC [ …` waited for. */
+export const MAX_CSI = 128;
+
+/** What a program asked of its terminal; only PTY sessions care. */
+export type TerminalRequest =
+  | { readonly kind: "cursor-position"; readonly private: boolean }
+  | { readonly kind: "device-attributes" }
+  | { readonly kind: "mode"; readonly mode: number; readonly on: boolean };
+
+const PLAIN_ASCII_MISS = /[^\t\n\r\x20-\x7e]/;
+
+/**
+ * The first character that can not go out as it is. Prepended concatenation marks of Arabic and Syriac are visible
+ * text and stay; ZWJ and ZWNJ stay because joined emoji and Persian need them.
+ */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+const SGR_BODY = /^[0-9;:]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const COLOR = /\x1b\[[0-9;:]*m/g;
+
+type State = "text" | "escape" | "escape-intermediate" | "csi" | "string" | "string-escape";
+
+/** Removes the only escape sequences a `Sanitizer` lets through. */
+export function stripColor(text: string): string {
+  return text.includes("\x1b") ? text.replace(COLOR, "") : text;
+}
+
+export class Sanitizer {
+  #state: State = "text";
+  #held = "";
+  readonly #unsafe = new RegExp(UNSAFE, "g");
+  readonly #onRequest: ((request: TerminalRequest) => void) | undefined;
+
+  constructor(onRequest?: (request: TerminalRequest) => void) {
+    this.#onRequest = onRequest;
+  }
+
+  /** `text` must not end inside a surrogate pair (a streaming decoder never does that). */
+  push(text: string): string {
+    if (this.#state === "text" && !PLAIN_ASCII_MISS.test(text)) return text;
+    let out = "";
+    let at = 0;
+    while (at < text.length) {
+      if (this.#state !== "text") {
+        const step = this.#inSequence(text, at);
+        out += step.out;
+        at = step.next;
+        continue;
+      }
+      this.#unsafe.lastIndex = at;
+      const hit = this.#unsafe.exec(text);
+      if (hit === null) return at === 0 ? text : out + text.slice(at);
+      out += text.slice(at, hit.index);
+      out += this.#control(text.charCodeAt(hit.index));
+      at = hit.index + hit[0].length;
+    }
+    return out;
+  }
+
+  /** At the end of the stream: an unfinished sequence is dropped. */
+  end(): void {
+    this.#state = "text";
+    this.#held = "";
+  }
+
+  #control(code: number): string {
+    if (code === 0x1b) return this.#enter("escape");
+    if (code === 0x9b) return this.#enter("csi");
+    if (code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f) return this.#enter("string");
+    if (code === 0x9c || code > 0x9f) return "";
+    return `\\x${code.toString(16).padStart(2, "0")}`;
+  }
+
+  #enter(state: State): "" {
+    this.#state = state;
+    this.#held = "";
+    return "";
+  }
+
+  /** Ends the sequence and gives what was held out as text: nothing a program printed may vanish behind a broken one. */
+  #giveUp(): string {
+    const held = this.#held;
+    this.#enter("text");
+    return new Sanitizer().push(held);
+  }
+
+  #inSequence(text: string, at: number): { readonly out: string; readonly next: number } {
+    switch (this.#state) {
+      case "escape":
+        return { out: "", next: this.#afterEscape(text.charCodeAt(at), at) };
+      case "escape-intermediate": {
+        const code = text.charCodeAt(at);
+        if (code >= 0x20 && code <= 0x2f) return { out: "", next: at + 1 };
+        this.#enter("text");
+        return { out: "", next: code >= 0x30 && code <= 0x7e ? at + 1 : at };
+      }
+      case "csi":
+        return this.#csi(text, at);
+      case "string":
+        return this.#string(text, at);
+      case "string-escape":
+        // ESC \ ends the string; any other escape means that it was never ended.
+        if (text.charCodeAt(at) === 0x5c) {
+          this.#enter("text");
+          return { out: "", next: at + 1 };
+        } else {
+          const out = this.#giveUp();
+          this.#enter("escape");
+          return { out, next: at };
+        }
+      case "text":
+        return { out: "", next: at };
+    }
+  }
+
+  #afterEscape(code: number, at: number): number {
+    if (code === 0x5b) this.#enter("csi");
+    else if (code === 0x5d || code === 0x50 || code === 0x58 || code === 0x5e || code === 0x5f) this.#enter("string");
+    else if (code === 0x1b) this.#enter("escape");
+    else if (code >= 0x20 && code <= 0x2f) this.#enter("escape-intermediate");
+    else {
+      this.#enter("text");
+      // A control or non-ASCII character does not belong to the escape: look at it again as text.
+      if (code < 0x30 || code > 0x7e) return at;
+    }
+    return at + 1;
+  }
+
+  #csi(text: string, at: number): { readonly out: string; readonly next: number } {
+    let next = at;
+    while (next < text.length) {
+      const code = text.charCodeAt(next);
+      if (code < 0x20 || code > 0x3f) break;
+      next++;
+    }
+    this.#held += text.slice(at, next);
+    if (this.#held.length > MAX_CSI) return { out: this.#giveUp(), next };
+    if (next === text.length) return { out: "", next };
+    const final = text.charCodeAt(next);
+    const body = this.#held;
+    this.#enter("text");
+    if (final < 0x40 || final > 0x7e) return { out: "", next };
+    if (final === 0x6d && SGR_BODY.test(body)) return { out: `\x1b[${body}m`, next: next + 1 };
+    this.#request(body, final);
+    return { out: "", next: next + 1 };
+  }
+
+  #string(text: string, at: number): { readonly out: string; readonly next: number } {
+    let next = at;
+    while (next < text.length) {
+      const code = text.charCodeAt(next);
+      if (code === 0x07 || code === 0x9c) {
+        this.#enter("text");
+        return { out: "", next: next + 1 };
+      }
+      if (code === 0x18 || code === 0x1a) {
+        this.#enter("text");
+        return { out: "", next: next + 1 };
+      }
+      if (code === 0x1b) {
+        this.#held += text.slice(at, next);
+        this.#state = "string-escape";
+        return { out: "", next: next + 1 };
+      }
+      if (code === 0x0a || this.#held.length + (next - at) >= MAX_STRING_SEQUENCE) {
+        this.#held += text.slice(at, next);
+        return { out: this.#giveUp(), next };
+      }
+      next++;
+    }
+    this.#held += text.slice(at, next);
+    return { out: "", next };
+  }
+
+  #request(body: string, final: number): void {
+    if (this.#onRequest === undefined) return;
+    if (final === 0x6e && (body === "6" || body === "?6")) {
+      this.#onRequest({ kind: "cursor-position", private: body.startsWith("?") });
+    } else if (final === 0x63 && (body === "" || body === "0")) {
+      this.#onRequest({ kind: "device-attributes" });
+    } else if ((final === 0x68 || final === 0x6c) && body.startsWith("?")) {
+      for (const mode of body.slice(1).split(";")) {
+        this.#onRequest({ kind: "mode", mode: Number(mode), on: final === 0x68 });
+      }
+    }
+  }
+}
