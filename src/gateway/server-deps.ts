@@ -9,6 +9,7 @@ import type { Clock, NewId } from "../core/clock.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
 import type { Actor } from "../core/route.ts";
 import type { CompletionItem, MethodResults, PendingApproval } from "../protocol/frames.ts";
+import type { ServerLimits } from "./limits.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 export interface ServerAuth {
@@ -79,21 +80,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Tests shorten these; absent values are the product's. */
+  /** From the configuration; absent values are `DEFAULT_LIMITS` of limits.ts. */
   readonly limits?: Partial<ServerLimits>;
-}
-
-export interface ServerLimits {
-  readonly maxBodyBytes: number;
-  readonly connectDeadlineMs: number;
-  readonly tickMs: number;
-  /** Bytes waiting for one client before it is closed as too slow. */
-  readonly maxBufferedBytes: number;
-  readonly maxConnections: number;
-  /** Requests of one connection at work at the same time. */
-  readonly maxInFlight: number;
-  readonly requestsPer10s: number;
-  readonly wrongTokensPerMinute: number;
 }
 
 export interface RunningServer {

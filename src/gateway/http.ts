@@ -1,0 +1,208 @@
+/** The HTTP side: health, readiness, metrics, the tools API and the web page. */
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
+import { bodyLimit } from "hono/body-limit";
+import { secureHeaders } from "hono/secure-headers";
+import { type ErrorCode, ExecError } from "../core/errors.ts";
+import type { Actor } from "../core/route.ts";
+import { type ErrorBody, methods } from "../protocol/frames.ts";
+import { bearerToken, type TokenGate } from "./auth.ts";
+import { errorBody, httpStatus, internalError } from "./error-body.ts";
+import { parseJson } from "./json-text.ts";
+import type { ServerLimits } from "./limits.ts";
+import { checkHost, checkOrigin, peerOf } from "./peer.ts";
+import type { ServerDeps } from "./server-deps.ts";
+import type { Encoding, StaticFiles } from "./static-files.ts";
+import type { Work } from "./work.ts";
+
+type Env = { Bindings: HttpBindings };
+
+export interface HttpParts {
+  readonly deps: ServerDeps;
+  readonly limits: ServerLimits;
+  readonly gate: TokenGate;
+  readonly work: Work;
+  readonly files: StaticFiles;
+  readonly draining: () => boolean;
+}
+
+/** Callers of the tools API hold the token: they act for the operator, over the API. */
+const API_ACTOR: Actor = { kind: "person", channel: "api", accountId: "default", id: "operator" };
+
+const KNOWN_ROUTES = new Set(["/", "/healthz", "/readyz", "/metrics", "/tools/invoke"]);
+
+export function createHttpApp(parts: HttpParts): Hono<Env> {
+  const { deps, limits, gate, work, files, draining } = parts;
+  const app = new Hono<Env>();
+
+  app.use(async (c, next) => {
+    const started = deps.clock.monotonic();
+    await next();
+    // A path from outside is no label: anybody could fill the registry with made-up ones.
+    const route = KNOWN_ROUTES.has(c.req.path) ? c.req.path : c.res.status === 404 ? "unknown" : "static";
+    deps.metrics.http.requests.inc({ method: c.req.method, route, status: String(c.res.status) });
+    deps.metrics.http.seconds.observe({ method: c.req.method, route }, (deps.clock.monotonic() - started) / 1000);
+  });
+
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", "data:"],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        manifestSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+      xFrameOptions: "DENY",
+      // Plain HTTP on loopback is the normal case; a proxy that speaks TLS adds its own.
+      strictTransportSecurity: false,
+      referrerPolicy: "no-referrer",
+      permissionsPolicy: { camera: [], microphone: [], geolocation: [], usb: [] },
+    }),
+  );
+
+  // Before the Host check, so that a probe may call us what it likes; it tells nothing and costs nothing.
+  app.get("/healthz", (c) => c.json({ ok: true }));
+
+  app.use(async (c, next) => {
+    try {
+      checkHost(c.req.header("host"), deps.auth);
+      if (c.req.method !== "GET" && c.req.method !== "HEAD") checkOrigin(c.env.incoming.headers, deps.auth);
+    } catch (error) {
+      await refused(deps, c, error);
+      throw error;
+    }
+    await next();
+  });
+
+  const authorize = async (c: Context<Env>): Promise<void> => {
+    try {
+      await gate.check(bearerToken(c.req.header("authorization")), peerOf(c.env.incoming));
+    } catch (error) {
+      await refused(deps, c, error);
+      throw error;
+    }
+  };
+
+  app.get("/readyz", async (c) => {
+    const state = await deps.readiness();
+    const ready = state.ready && !draining();
+    // Details name files and hosts; only a holder of the token may read them.
+    const token = bearerToken(c.req.header("authorization"));
+    if (token !== undefined) await authorize(c);
+    const checks = token === undefined ? state.checks.map(({ name, ok }) => ({ name, ok })) : state.checks;
+    return c.json({ ready, draining: draining(), checks }, ready ? 200 : 503);
+  });
+
+  app.get("/metrics", async (c) => {
+    await authorize(c);
+    const { registry } = deps.metrics;
+    return c.text(await registry.metrics(), 200, { "content-type": registry.contentType });
+  });
+
+  app.post(
+    "/tools/invoke",
+    async (c, next) => {
+      // The token comes first: nobody else makes us read a body.
+      await authorize(c);
+      if (draining())
+        throw new ExecError("draining", "The gateway is stopping and starts nothing new. Try again soon.");
+      await next();
+    },
+    bodyLimit({
+      maxSize: limits.maxBodyBytes,
+      onError: () => {
+        throw new ExecError(
+          "payload-too-large",
+          `The body is larger than ${limits.maxBodyBytes} bytes (gateway.maxBodyBytes).`,
+          { maxBytes: limits.maxBodyBytes },
+        );
+      },
+    }),
+    async (c) => {
+      const call = methods["tools.invoke"].parse(parseJson(await c.req.text(), "The body"));
+      const { tool, args, agentId, sessionKey } = call;
+      const result = await work.run(() =>
+        deps.invokeTool({
+          tool,
+          args,
+          actor: API_ACTOR,
+          ...(agentId === undefined ? {} : { agentId }),
+          ...(sessionKey === undefined ? {} : { sessionKey }),
+        }),
+      );
+      return c.json({ ok: true, result: { content: result.content, details: result.details } });
+    },
+  );
+  app.all("/tools/invoke", (c) =>
+    failure(c, { code: "invalid-argument", message: "POST /tools/invoke with a JSON body." }, 405, { allow: "POST" }),
+  );
+
+  app.get("*", async (c) => {
+    const file = files.get(c.req.path);
+    if (!file) {
+      if (c.req.path === "/" && files.empty) return c.text(PAGE_NOT_BUILT, 503);
+      throw new ExecError("not-found", `There is nothing at ${c.req.path}.`);
+    }
+    const headers: Record<string, string> = {
+      "content-type": file.contentType,
+      "cache-control": file.cacheControl,
+      etag: file.etag,
+    };
+    if (file.compressible) headers.vary = "accept-encoding";
+    if (c.req.header("if-none-match")?.includes(file.etag)) return c.body(null, 304, headers);
+    const encoding = file.compressible ? encodingFor(c) : "identity";
+    if (encoding !== "identity") headers["content-encoding"] = encoding;
+    return c.body(await file.body(encoding), 200, headers);
+  });
+
+  app.notFound((c) => failure(c, { code: "not-found", message: `There is nothing at ${c.req.path}.` }, 404));
+  app.onError((error, c) => {
+    const body = errorBody(error);
+    if (body) return failure(c, body, httpStatus(body.code as ErrorCode));
+    const reference = deps.newId();
+    deps.logger.error({ err: error, reference, path: c.req.path }, "request failed");
+    return failure(c, internalError(reference), 500);
+  });
+  return app;
+}
+
+const PAGE_NOT_BUILT = "The web chat is not built. Run: npm run build\n";
+
+function failure(
+  c: Context<Env>,
+  error: ErrorBody,
+  status: ReturnType<typeof httpStatus> | 405,
+  headers: Record<string, string> = {},
+): Response {
+  const extra: Record<string, string> = { ...headers };
+  if (error.retryAfterMs !== undefined) extra["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
+  if (status === 401) extra["www-authenticate"] = 'Bearer realm="openclaw-exec"';
+  // What was not read of the body would be taken for the next request.
+  if (status === 401 || status === 413 || status === 429 || status === 503) extra.connection = "close";
+  return c.json({ ok: false, error }, status, extra);
+}
+
+function encodingFor(c: Context<Env>): Encoding {
+  return accepts(c, {
+    header: "Accept-Encoding",
+    supports: ["br", "gzip", "identity"],
+    default: "identity",
+  }) as Encoding;
+}
+
+async function refused(deps: ServerDeps, c: Context<Env>, error: unknown): Promise<void> {
+  const code = error instanceof ExecError ? error.code : "internal";
+  deps.metrics.refused.inc({ surface: "http", reason: code });
+  // A throttled address would otherwise fill the trail as fast as it can send.
+  if (code === "rate-limited") return;
+  const { address } = peerOf(c.env.incoming);
+  deps.logger.warn({ address, path: c.req.path, reason: code }, "request refused");
+  await deps.audit.record({ type: "access-refused", surface: "http", reason: code, address });
+}

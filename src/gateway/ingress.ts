@@ -1,0 +1,230 @@
+/**
+ * What comes in from every channel: taken durably first, then judged and worked on. The queue's idempotency is the
+ * dedupe (one job per platform event, for 24 h), so a redelivered event, a second socket or a crash in the middle
+ * never runs a command twice: ids of runs, approvals and replies are made from the event's own id.
+ */
+
+import type { Inbound } from "../channels/channel.ts";
+import type { CommandContext } from "../commands/command.ts";
+import { parseCommand } from "../commands/parse.ts";
+import { findCommand, nearestCommand } from "../commands/registry.ts";
+import type { CommandServices } from "../commands/services.ts";
+import type { Access } from "../core/access/access.ts";
+import { atLeast } from "../core/access/rank.ts";
+import type { Card, PressAction } from "../core/cards.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Config } from "../core/config/schema.ts";
+import { ExecError } from "../core/errors.ts";
+import type { Deliveries } from "../core/events/deliveries.ts";
+import type { Job, Queue } from "../core/events/queue.ts";
+import { routeKey } from "../core/route.ts";
+import { sessionKey } from "../core/sessions/sessions.ts";
+
+export const INBOUND_JOB = "inbound";
+const INBOUND_ATTEMPTS = 3;
+const INBOUND_CONCURRENCY = 16;
+/** An event this old is answered by nobody: its platform token is dead and the person has moved on. */
+const INBOUND_MAX_AGE_MS = 15 * 60_000;
+
+export interface IngressOptions {
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly config: () => Config;
+  readonly access: Access;
+  readonly services: CommandServices;
+  readonly deliveries: Deliveries;
+  readonly agentFor: (event: Inbound) => string;
+  readonly onError: (error: unknown, what: string) => void;
+  /** The full output of a run as a file, for channels that can show one. */
+  readonly logFile: (runId: string) => Promise<{ readonly name: string; readonly path: string } | undefined>;
+}
+
+export interface Ingress {
+  start(): Promise<void>;
+  /** Resolves once the event is durable. */
+  accept(event: Inbound): Promise<void>;
+}
+
+export function createIngress(options: IngressOptions): Ingress {
+  const { queue, clock, access, services, deliveries } = options;
+
+  async function accept(event: Inbound): Promise<void> {
+    const lane = laneOf(event);
+    await queue.add<Inbound>({
+      name: INBOUND_JOB,
+      id: `inbound:${event.route.channel}:${event.route.accountId}:${event.id}`,
+      data: event,
+      attempts: INBOUND_ATTEMPTS,
+      notAfterMs: clock.now() + INBOUND_MAX_AGE_MS,
+      ...(lane ? { key: lane } : {}),
+    });
+  }
+
+  async function work(job: Job<Inbound>): Promise<void> {
+    const event = job.data;
+    let replies = 0;
+    const eventId = `${event.route.channel}:${event.route.accountId}:${event.id}`;
+    const reply: CommandContext["reply"] = (card, { private: onlyAsker } = {}) =>
+      deliveries.post({
+        key: `reply:${eventId}:${replies++}`,
+        route: event.route,
+        card,
+        ...(onlyAsker ? { onlyFor: event.actor } : {}),
+      });
+    try {
+      const admitted = await access.admit(event);
+      if (admitted.kind === "ignore") return;
+      if (admitted.kind === "answer") {
+        await reply(admitted.card, { private: true });
+        return;
+      }
+      const agentId = options.agentFor(event);
+      const context = {
+        actor: event.actor,
+        route: event.route,
+        rank: admitted.rank,
+        agentId,
+        sessionKey: sessionKey(agentId, event.route, event.actor, options.config().session.dmScope),
+        eventId,
+        services,
+        reply,
+      };
+      if (event.kind === "press") await press(event.action, context);
+      else if (event.kind === "command") await command(event.name, event.args, context);
+      else await message(event, context);
+    } catch (error) {
+      if (!(error instanceof ExecError)) throw error;
+      await reply(errorCard(error), { private: true });
+    }
+  }
+
+  async function message(
+    event: Extract<Inbound, { kind: "message" }>,
+    context: Omit<CommandContext, "args">,
+  ): Promise<void> {
+    const settings = options.config().commands;
+    const parsed = settings.text ? parseCommand(event.text, { bash: settings.bash }) : undefined;
+    if (parsed) {
+      await command(parsed.name, parsed.args, context);
+      return;
+    }
+    if (!event.addressed) return;
+    await context.reply(
+      {
+        kind: "text",
+        tone: "info",
+        text: "I run commands. Nothing was run: a command starts with /exec.",
+        hint: "/exec ls -la runs one. /help shows the rest.",
+      },
+      { private: true },
+    );
+  }
+
+  async function command(name: string, args: string, context: Omit<CommandContext, "args">): Promise<void> {
+    const found = findCommand(name);
+    if (!found) {
+      const near = nearestCommand(name);
+      await context.reply(
+        {
+          kind: "text",
+          tone: "warning",
+          text: `There is no command /${name.slice(0, 32)}.${near ? ` Did you mean /${near}?` : ""}`,
+          hint: "/help shows what there is.",
+        },
+        { private: true },
+      );
+      return;
+    }
+    if (!atLeast(context.rank, found.rank)) {
+      throw new ExecError("not-authorized", `You may not use /${found.name} here. /whoami shows what you may do.`);
+    }
+    await found.run({ ...context, args });
+  }
+
+  async function press(action: PressAction, context: Omit<CommandContext, "args">): Promise<void> {
+    if (action.kind === "approval") {
+      await services.approvals.resolve(action.approvalId, action.decision, context.actor, {
+        route: context.route,
+        ...(action.comment ? { comment: action.comment } : {}),
+      });
+      return;
+    }
+    if (!atLeast(context.rank, "authorized")) {
+      throw new ExecError("not-authorized", "You may not use these buttons. /whoami shows what you may do.");
+    }
+    const record = await services.runs.get(action.runId);
+    if (!record) throw new ExecError("session-unknown", "That run is not known any more.");
+    switch (action.action) {
+      case "stop":
+        if (!services.runs.stop(action.runId)) {
+          throw new ExecError("session-unknown", `${record.sessionId} is not running any more.`);
+        }
+        return;
+      case "run-again":
+        await services.exec.begin(
+          {
+            command: record.command,
+            workdir: record.cwd,
+            ...(record.timeoutMs !== undefined ? { timeout: record.timeoutMs / 1000 } : {}),
+          },
+          {
+            requestId: context.eventId,
+            agentId: record.agentId,
+            sessionKey: context.sessionKey,
+            actor: context.actor,
+            route: context.route,
+            fromChannel: true,
+          },
+        );
+        return;
+      case "full-log": {
+        const file = await options.logFile(action.runId);
+        await deliveries.post({
+          key: `full-log:${context.eventId}`,
+          route: context.route,
+          card: file
+            ? { kind: "text", tone: "info", text: `Full log of ${record.sessionId}.` }
+            : { kind: "text", tone: "warning", text: `The log of ${record.sessionId} is not kept any more.` },
+          onlyFor: context.actor,
+          ...(file ? { file } : {}),
+        });
+      }
+    }
+  }
+
+  return {
+    accept,
+    start: () =>
+      queue.process<Inbound>(
+        INBOUND_JOB,
+        async (job) => {
+          try {
+            await work(job);
+          } catch (error) {
+            options.onError(error, `working on ${job.id}`);
+            if (job.attempt >= INBOUND_ATTEMPTS) {
+              await deliveries.post({
+                key: `reply:failed:${job.id}`,
+                route: job.data.route,
+                card: errorCard(new ExecError("internal", "Something went wrong here; the operator's log says what.")),
+                onlyFor: job.data.actor,
+              });
+            }
+            throw error;
+          }
+        },
+        { concurrency: INBOUND_CONCURRENCY },
+      ),
+  };
+}
+
+/** Messages of one conversation keep their order; a press or a stop never waits behind them. */
+function laneOf(event: Inbound): string | undefined {
+  if (event.kind === "press") return undefined;
+  const name = event.kind === "command" ? event.name : (parseCommand(event.text, { bash: false })?.name ?? "");
+  return ["stop", "approve"].includes(name) ? undefined : routeKey(event.route);
+}
+
+export function errorCard(error: ExecError): Card {
+  return { kind: "text", tone: "error", text: error.message };
+}
