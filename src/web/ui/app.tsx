@@ -1,0 +1,104 @@
+import type { Signal } from "@preact/signals";
+import { useComputed, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Chat } from "../chat.ts";
+import { isTyping } from "../platform.ts";
+import type { Theme } from "../theme.ts";
+import { Announcer } from "./announcer.tsx";
+import { type CardContext, CardContextProvider } from "./card-context.ts";
+import { Composer, type ComposerHandle } from "./composer.tsx";
+import { ConnectionLine } from "./connection-line.tsx";
+import { Header } from "./header.tsx";
+import { LogDialog } from "./log-dialog.tsx";
+import { MessageList } from "./message-list.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
+import { Refused, SignIn } from "./sign-in.tsx";
+
+const TITLE = "openclaw-exec";
+
+/** Goes to the approval after the focused one, so that pressing again walks through all of them. */
+function focusNextPending(): void {
+  const cards = [...document.querySelectorAll<HTMLElement>(".approval.tone-pending")];
+  const at = cards.findIndex((card) => card.contains(document.activeElement));
+  const next = cards[(at + 1) % cards.length];
+  next?.scrollIntoView({ block: "center" });
+  next?.focus({ preventScroll: true });
+}
+
+export interface AppProps {
+  readonly chat: Chat;
+  readonly chatId: string;
+  readonly theme: Signal<Theme>;
+}
+
+export function App({ chat, chatId, theme }: AppProps) {
+  const composer = useRef<ComposerHandle>(null);
+  const [log, setLog] = useState<{ readonly runId: string; readonly command: string } | undefined>(undefined);
+  const [shortcuts, setShortcuts] = useState(false);
+  const connected = useComputed(() => chat.connection.value.kind === "connected");
+
+  useSignalEffect(() => {
+    const count = chat.pending.value.length;
+    document.title = count > 0 ? `(${count}) ${TITLE}` : TITLE;
+  });
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const command = event.ctrlKey || event.metaKey;
+      if (command && event.key.toLowerCase() === "k") composer.current?.focus();
+      else if (command || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+      else if (event.key === "/") composer.current?.fill("/");
+      else if (event.key === "p") focusNextPending();
+      else if (event.key === "?") setShortcuts(true);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+
+  const context = useMemo<CardContext>(
+    () => ({
+      now: chat.now,
+      connected,
+      press: (action) => chat.press(action),
+      showLog: setLog,
+      suggest: (text) => composer.current?.fill(text),
+    }),
+    [chat, connected],
+  );
+
+  const state = chat.connection.value;
+  if (state.kind === "signed-out") {
+    return <SignIn tokenGiven={state.tokenGiven} message={state.message} signIn={(token) => chat.signIn(token)} />;
+  }
+  if (state.kind === "refused") return <Refused message={state.message} />;
+  return (
+    <CardContextProvider value={context}>
+      <div class="app">
+        <Header
+          chat={chat}
+          chatId={chatId}
+          theme={theme}
+          showNextPending={focusNextPending}
+          showShortcuts={() => setShortcuts(true)}
+        />
+        <ConnectionLine chat={chat} />
+        <main class="room">
+          <MessageList chat={chat} />
+          <Composer chat={chat} handle={composer} />
+        </main>
+        <Announcer chat={chat} />
+        {log !== undefined && (
+          <LogDialog
+            runId={log.runId}
+            command={log.command}
+            runLog={(runId, offset, limit) => chat.runLog(runId, offset, limit)}
+            close={() => setLog(undefined)}
+          />
+        )}
+        {shortcuts && <Shortcuts close={() => setShortcuts(false)} />}
+      </div>
+    </CardContextProvider>
+  );
+}

@@ -1,0 +1,280 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApprovalCard } from "../../core/cards.ts";
+import type { ApprovalDecision } from "../../core/policy/types.ts";
+import { actorName, countdown, timeOfDay } from "../format.ts";
+import { useCardContext } from "./card-context.ts";
+import { CommandText } from "./command-text.tsx";
+import { type Fact, Facts, Revealed } from "./facts.tsx";
+import { CheckIcon, ClockIcon, CrossIcon, QuestionIcon, WarningIcon } from "./icons.tsx";
+import { usePress } from "./use-press.ts";
+
+/** The gateway's limit for a comment (protocol/frames.ts). */
+const MAX_COMMENT = 500;
+/** From here on the time left is told in colour too. */
+const HURRY_MS = 60_000;
+
+type Step = "choose" | "confirm-always" | "give-reason";
+
+function outcome(card: ApprovalCard): {
+  readonly title: string;
+  readonly tone: string;
+  readonly icon: preact.JSX.Element;
+} {
+  switch (card.state) {
+    case "pending":
+      return { title: "Approval needed", tone: "pending", icon: <QuestionIcon /> };
+    case "allowed":
+      return {
+        title: card.decision === "allow-always" ? "Allowed always" : "Allowed once",
+        tone: "good",
+        icon: <CheckIcon />,
+      };
+    case "denied":
+      return { title: "Denied", tone: "bad", icon: <CrossIcon /> };
+    case "expired":
+      return { title: "Expired without an answer", tone: "quiet", icon: <ClockIcon /> };
+    case "cancelled":
+      return { title: "Cancelled", tone: "quiet", icon: <CrossIcon /> };
+  }
+}
+
+function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
+  const left = expiresAtMs - useCardContext().now.value;
+  return (
+    <span class={left < HURRY_MS ? "time-left time-short" : "time-left"} title="An unanswered request is never run.">
+      {left > 0 ? `expires in ${countdown(left)}` : "expires any moment"}
+    </span>
+  );
+}
+
+function facts(card: ApprovalCard): readonly Fact[] {
+  return [
+    { label: "Directory", value: <Revealed text={card.cwd} /> },
+    { label: "Runs on", value: card.host },
+    { label: "Agent", value: <Revealed text={card.agentId} /> },
+    { label: "Asked by", value: <Revealed text={actorName(card.requester)} /> },
+    ...(card.envKeys.length > 0
+      ? [{ label: "Sets variables", value: <Revealed text={card.envKeys.join(", ")} /> }]
+      : []),
+    { label: "Id", value: card.slug },
+  ];
+}
+
+function DecidedBy({ card }: { readonly card: ApprovalCard }) {
+  if (card.decidedBy === undefined || card.decidedBy.kind === "system") return null;
+  return (
+    <span class="decided-by">
+      by <Revealed text={actorName(card.decidedBy)} />
+    </span>
+  );
+}
+
+interface DecideProps {
+  readonly card: ApprovalCard;
+  readonly step: Step;
+  readonly busy: boolean;
+  readonly off: boolean;
+  go(step: Step): void;
+  decide(decision: ApprovalDecision, comment?: string): void;
+}
+
+function Choose({ card, busy, off, go, decide }: DecideProps) {
+  const offered = new Set(card.offered);
+  return (
+    <div class="actions">
+      {offered.has("allow-once") && (
+        <button type="button" class="button button-primary" disabled={off} onClick={() => decide("allow-once")}>
+          Allow once
+        </button>
+      )}
+      {offered.has("allow-always") && (
+        <button type="button" class="button" disabled={off} onClick={() => go("confirm-always")}>
+          Allow always…
+        </button>
+      )}
+      {offered.has("deny") && (
+        <>
+          <button type="button" class="button button-danger" disabled={off} onClick={() => decide("deny")}>
+            Deny
+          </button>
+          <button type="button" class="quiet-button" disabled={off} onClick={() => go("give-reason")}>
+            Deny with a reason…
+          </button>
+        </>
+      )}
+      {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+    </div>
+  );
+}
+
+function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
+  const confirm = useRef<HTMLButtonElement>(null);
+  useEffect(() => confirm.current?.focus(), []);
+  return (
+    <div class="step" role="group" aria-label="Confirm Allow always">
+      <p class="step-title">This will be stored, and such commands will run without asking:</p>
+      <ul class="stored">
+        {card.always.map((sentence) => (
+          <li key={sentence}>
+            <Revealed text={sentence} />
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        <button
+          ref={confirm}
+          type="button"
+          class="button button-primary"
+          disabled={off}
+          onClick={() => decide("allow-always")}
+        >
+          Store and run
+        </button>
+        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
+          Back
+        </button>
+        {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+      </div>
+    </div>
+  );
+}
+
+function GiveReason({ off, busy, go, decide }: DecideProps) {
+  const [reason, setReason] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <form
+      class="step"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const comment = reason.trim();
+        if (!off) decide("deny", comment === "" ? undefined : comment);
+      }}
+    >
+      <label class="step-title">
+        Reason, shown to whoever asked
+        <input
+          ref={field}
+          class="field"
+          type="text"
+          maxLength={MAX_COMMENT}
+          autocomplete="off"
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+      <div class="actions">
+        <button type="submit" class="button button-danger" disabled={off}>
+          Deny
+        </button>
+        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
+          Back
+        </button>
+        {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+      </div>
+    </form>
+  );
+}
+
+function Decide(props: DecideProps) {
+  switch (props.step) {
+    case "choose":
+      return <Choose {...props} />;
+    case "confirm-always":
+      return <ConfirmAlways {...props} />;
+    case "give-reason":
+      return <GiveReason {...props} />;
+  }
+}
+
+/** Keys of a focused card: `a` allow once, `A` allow always (asks back), `d` deny, `D` deny with a reason, Esc back. */
+export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; readonly titleId: string }) {
+  const context = useCardContext();
+  const { busy, trouble, press } = usePress(card);
+  const [step, setStep] = useState<Step>("choose");
+  const box = useRef<HTMLElement>(null);
+  const pending = card.state === "pending";
+  const off = busy || !context.connected.value;
+  const { title, tone, icon } = outcome(card);
+
+  const decide = (decision: ApprovalDecision, comment?: string) => {
+    // The pressed button goes off and would take the focus with it.
+    box.current?.focus({ preventScroll: true });
+    press({ kind: "approval", approvalId: card.approvalId, decision, ...(comment === undefined ? {} : { comment }) });
+  };
+  const go = (next: Step) => {
+    setStep(next);
+    if (next === "choose") box.current?.focus({ preventScroll: true });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!pending || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && step !== "choose") {
+      event.stopPropagation();
+      go("choose");
+      return;
+    }
+    if (event.target !== box.current || off || step !== "choose") return;
+    const offers = (decision: ApprovalDecision) => card.offered.includes(decision);
+    if (event.key === "a" && offers("allow-once")) decide("allow-once");
+    else if (event.key === "A" && offers("allow-always")) setStep("confirm-always");
+    else if (event.key === "d" && offers("deny")) decide("deny");
+    else if (event.key === "D" && offers("deny")) setStep("give-reason");
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <section
+      ref={box}
+      class={`card approval tone-${tone}`}
+      aria-labelledby={titleId}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the card takes the decision keys
+      tabIndex={pending ? 0 : -1}
+      aria-keyshortcuts={pending ? "a Shift+A d Shift+D" : undefined}
+      data-approval={card.approvalId}
+      onKeyDown={onKeyDown}
+    >
+      <header class="card-head">
+        <span class="card-icon">{icon}</span>
+        <h3 id={titleId}>{title}</h3>
+        <DecidedBy card={card} />
+        <span class="card-side">
+          {pending ? <TimeLeft expiresAtMs={card.expiresAtMs} /> : timeOfDay(card.decidedAtMs ?? card.createdAtMs)}
+        </span>
+      </header>
+      {card.warnings.map((warning) => (
+        <p key={warning} class="callout">
+          <WarningIcon />
+          <Revealed text={warning} />
+        </p>
+      ))}
+      <CommandText text={card.command} highlights={card.highlights} />
+      {pending && card.reasons.length > 0 && (
+        <ul class="reasons" aria-label="Why it asks">
+          {card.reasons.map((reason) => (
+            <li key={reason}>
+              <Revealed text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {card.comment !== undefined && (
+        <p class="comment">
+          Reason: <Revealed text={card.comment} />
+        </p>
+      )}
+      {card.statusLine !== undefined && <p class="status-line">{card.statusLine}</p>}
+      <Facts facts={pending ? facts(card) : facts(card).slice(0, 4)} />
+      {pending && <Decide card={card} step={step} busy={busy} off={off} go={go} decide={decide} />}
+      {pending && !context.connected.value && (
+        <p class="notice">Not connected: nothing can be decided here right now.</p>
+      )}
+      {trouble !== undefined && (
+        <p class="notice notice-warning" role="alert">
+          {trouble}
+        </p>
+      )}
+    </section>
+  );
+}

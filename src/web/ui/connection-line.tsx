@@ -1,0 +1,40 @@
+import type { Chat } from "../chat.ts";
+import { amount } from "../format.ts";
+
+/** Says what is wrong with the connection and when it is tried again. Nothing while all is well. */
+export function ConnectionLine({ chat }: { readonly chat: Chat }) {
+  const state = chat.connection.value;
+  const waiting = chat.outgoing.value.filter((message) => message.refused === undefined).length;
+  const queued = waiting > 0 ? ` ${amount(waiting, "message")} will be sent then.` : "";
+
+  if (state.kind === "waiting") {
+    // The wait is counted on this device's clock, which `now` follows only in its pace.
+    void chat.now.value;
+    const seconds = Math.max(0, Math.ceil((state.retryAtMs - Date.now()) / 1000));
+    return (
+      <div class="connection-line">
+        <span role="status">{state.why}</span>
+        <span>
+          Trying again in {seconds} s.{queued}
+        </span>
+        <button type="button" class="quiet-button" onClick={() => chat.retryNow()}>
+          Try now
+        </button>
+      </div>
+    );
+  }
+  if (state.kind === "connecting" && chat.loaded.value) {
+    return <div class="connection-line connection-busy">Reconnecting…{queued}</div>;
+  }
+  if (state.kind === "connected" && chat.trouble.value !== undefined) {
+    return (
+      <div class="connection-line">
+        <span role="status">The conversation could not be loaded: {chat.trouble.value}</span>
+        <button type="button" class="quiet-button" onClick={() => chat.retryOpen()}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,153 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { MethodResults } from "../../protocol/frames.ts";
+import { plainText } from "../ansi.ts";
+import { RequestError } from "../connection.ts";
+import { amount } from "../format.ts";
+import { copy, download, later } from "../platform.ts";
+import { Revealed } from "./facts.tsx";
+import { DownloadIcon } from "./icons.tsx";
+import { Output } from "./output.tsx";
+
+type Page = MethodResults["run.log"];
+
+/** Lines shown at once. */
+const PAGE_LINES = 500;
+/** Lines asked for at once while the whole log is fetched for a download. */
+const DOWNLOAD_LINES = 5000;
+/** A running command's last page is asked for again after this long. */
+const REFRESH_MS = 2000;
+
+export interface LogDialogProps {
+  readonly runId: string;
+  readonly command: string;
+  runLog(runId: string, offset: number | undefined, limit: number): Promise<Page>;
+  close(): void;
+}
+
+async function wholeLog(props: LogDialogProps): Promise<string> {
+  const parts: string[] = [];
+  for (let offset = 0; ; ) {
+    const page = await props.runLog(props.runId, offset, DOWNLOAD_LINES);
+    parts.push(page.text.endsWith("\n") || page.text === "" ? page.text : `${page.text}\n`);
+    offset = page.offset + page.lines;
+    if (page.lines === 0 || offset >= page.totalLines) return parts.join("");
+  }
+}
+
+export function LogDialog(props: LogDialogProps) {
+  const { runId, command, runLog, close } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [page, setPage] = useState<Page | undefined>(undefined);
+  const [trouble, setTrouble] = useState<string | undefined>(undefined);
+  const [wrap, setWrap] = useState(true);
+  const [fetching, setFetching] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const guarded = useCallback(async (work: () => Promise<void>) => {
+    try {
+      await work();
+      setTrouble(undefined);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      setTrouble(error.message);
+    }
+  }, []);
+  /** Without an offset: the end of the log. */
+  const load = useCallback(
+    (offset: number | undefined) =>
+      guarded(async () => {
+        setPage(await runLog(runId, offset, PAGE_LINES));
+      }),
+    [runLog, runId, guarded],
+  );
+  useEffect(() => void load(undefined), [load]);
+
+  const last = page !== undefined && page.offset + page.lines >= page.totalLines;
+  useEffect(() => {
+    if (page === undefined || !page.running || !last) return undefined;
+    return later(REFRESH_MS, () => void load(undefined));
+  }, [page, last, load]);
+
+  const save = () =>
+    guarded(async () => {
+      setFetching(true);
+      try {
+        download(`${runId}.log`, await wholeLog(props));
+      } finally {
+        setFetching(false);
+      }
+    });
+
+  return (
+    <dialog ref={dialog} class="dialog dialog-log" aria-labelledby="log-title" onClose={close}>
+      <header class="dialog-head">
+        <h2 id="log-title">Full log</h2>
+        <code class="dialog-command">
+          <Revealed text={command} />
+        </code>
+        <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </header>
+      {page?.lost && page.offset === 0 && (
+        <p class="notice notice-warning">The beginning is gone: more was written than is kept.</p>
+      )}
+      {trouble !== undefined && (
+        <p class="notice notice-warning" role="alert">
+          {trouble}{" "}
+          <button type="button" class="quiet-button" onClick={() => load(page?.offset)}>
+            Try again
+          </button>
+        </p>
+      )}
+      <div class="log-body" aria-busy={page === undefined && trouble === undefined}>
+        {page !== undefined && page.totalLines === 0 && <p class="no-output">No output.</p>}
+        {page !== undefined && page.totalLines > 0 && (
+          <Output key={page.offset} text={page.text} label="Log" wrap={wrap} follow={last} />
+        )}
+      </div>
+      <footer class="dialog-foot">
+        <div class="pager">
+          <button
+            type="button"
+            class="button button-small"
+            disabled={page === undefined || page.offset === 0}
+            onClick={() => load(Math.max(0, (page?.offset ?? 0) - PAGE_LINES))}
+          >
+            Earlier
+          </button>
+          <button
+            type="button"
+            class="button button-small"
+            disabled={page === undefined || last}
+            onClick={() => load((page?.offset ?? 0) + (page?.lines ?? 0))}
+          >
+            Later
+          </button>
+          {page !== undefined && page.totalLines > 0 && (
+            <span class="pager-where" role="status">
+              {page.offset + 1} to {page.offset + page.lines} of {amount(page.totalLines, "line")}
+              {page.running && ", still running"}
+            </span>
+          )}
+        </div>
+        <label class="wrap-toggle">
+          <input type="checkbox" checked={wrap} onChange={(event) => setWrap(event.currentTarget.checked)} />
+          Wrap lines
+        </label>
+        <button
+          type="button"
+          class="button button-small"
+          disabled={page === undefined}
+          onClick={() => void copy(plainText(page?.text ?? ""))}
+        >
+          Copy page
+        </button>
+        <button type="button" class="button button-small" disabled={page === undefined || fetching} onClick={save}>
+          <DownloadIcon />
+          {fetching ? "Fetching…" : "Download"}
+        </button>
+      </footer>
+    </dialog>
+  );
+}

@@ -1,0 +1,53 @@
+import type { TextCard } from "../../core/cards.ts";
+import { plainText } from "../ansi.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { CheckIcon, CrossIcon, InfoIcon, WarningIcon } from "./icons.tsx";
+import { Output } from "./output.tsx";
+
+const LOOK = {
+  info: { tone: "info", icon: InfoIcon },
+  success: { tone: "good", icon: CheckIcon },
+  warning: { tone: "pending", icon: WarningIcon },
+  error: { tone: "bad", icon: CrossIcon },
+} as const;
+
+export function TextView({ card, titleId }: { readonly card: TextCard; readonly titleId: string }) {
+  const { tone, icon: Icon } = LOOK[card.tone];
+  const code = card.code;
+  return (
+    <section
+      class={`card text tone-${tone}`}
+      {...(card.title === undefined ? { "aria-label": card.tone } : { "aria-labelledby": titleId })}
+    >
+      {card.title !== undefined && (
+        <header class="card-head">
+          <span class="card-icon">
+            <Icon />
+          </span>
+          <h3 id={titleId}>{card.title}</h3>
+        </header>
+      )}
+      {card.text !== undefined && <p class="body-text">{card.text}</p>}
+      {card.fields !== undefined && card.fields.length > 0 && (
+        <dl class="fields">
+          {card.fields.map((field) => (
+            <div key={field.label} class="field-row">
+              <dt>{field.label}</dt>
+              <dd>
+                {field.value}
+                {field.note !== undefined && <small>{field.note}</small>}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {code !== undefined && (
+        <div class="output-box">
+          <Output text={code} label={card.title ?? "Text"} />
+          <CopyButton text={() => plainText(code)} what="text" />
+        </div>
+      )}
+      {card.hint !== undefined && <p class="hint">{card.hint}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Card, PressAction } from "../../core/cards.ts";
+import { RequestError } from "../connection.ts";
+import { later } from "../platform.ts";
+import { useCardContext } from "./card-context.ts";
+
+/** A press that the gateway took but that changed nothing is given back to the person after this long. */
+const NO_CHANGE_MS = 10_000;
+
+export interface Press {
+  /** From the press until the card changed: buttons are off, nothing is claimed. */
+  readonly busy: boolean;
+  readonly trouble: string | undefined;
+  press(action: PressAction): void;
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof RequestError)) throw error;
+  if (error.code === "connection-lost" || error.code === "no-answer") {
+    return "The answer got lost. If the buttons are still here, press again.";
+  }
+  return error.message;
+}
+
+/** The page never guesses an outcome: what a press did is shown when the card itself comes back changed. */
+export function usePress(card: Card): Press {
+  const context = useCardContext();
+  const [pressed, setPressed] = useState<Card | undefined>(undefined);
+  const [trouble, setTrouble] = useState<string | undefined>(undefined);
+  const busy = pressed !== undefined;
+
+  const decided = card.kind === "approval" || card.kind === "run" ? card.state : "";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed state is what ends the wait
+  useEffect(() => {
+    setPressed(undefined);
+    setTrouble(undefined);
+  }, [decided]);
+
+  useEffect(() => {
+    if (pressed === undefined) return undefined;
+    return later(NO_CHANGE_MS, () => {
+      setPressed(undefined);
+      setTrouble("No answer yet. You can press again: the first answer counts, a second one changes nothing.");
+    });
+  }, [pressed]);
+
+  return {
+    busy,
+    trouble,
+    press: (action) => {
+      if (busy) return;
+      setPressed(card);
+      setTrouble(undefined);
+      context.press(action).then(
+        () => {
+          // A new run comes as a message of its own; this card stays as it is.
+          if (action.kind === "run" && action.action === "run-again") setPressed(undefined);
+        },
+        (error: unknown) => {
+          setPressed(undefined);
+          setTrouble(explain(error));
+        },
+      );
+    },
+  };
+}
