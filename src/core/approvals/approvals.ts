@@ -5,7 +5,7 @@
  */
 
 import type { Audit } from "../audit/audit.ts";
-import type { Clock, NewId } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Queue } from "../events/queue.ts";
 import type { ApprovalDecision } from "../policy/types.ts";
@@ -36,7 +36,6 @@ export interface ApprovalsOptions {
   readonly store: Store;
   readonly queue: Queue;
   readonly clock: Clock;
-  readonly newId: NewId;
   readonly audit: Audit;
   readonly gatewayId: string;
   /** May this person decide this request? A reason when not. */
@@ -46,7 +45,11 @@ export interface ApprovalsOptions {
 export interface Approvals {
   /** Starts the handlers. `onSettled` runs on the gateway that asked, at least once per settled record. */
   start(onSettled: (record: ApprovalRecord) => Promise<void>): Promise<void>;
-  request(request: ApprovalRequest, options: { readonly timeoutMs: number }): Promise<ApprovalRecord>;
+  /** Asking again with the same ids gives the record that exists: a redelivered event makes no second card. */
+  request(
+    request: ApprovalRequest,
+    options: { readonly id: string; readonly runId: string; readonly timeoutMs: number },
+  ): Promise<ApprovalRecord>;
   /** Throws `approval-unknown`, `-ambiguous`, `-expired`, `-already-decided`, `-not-offered` or `not-authorized`. */
   resolve(
     idOrPrefix: string,
@@ -70,7 +73,8 @@ export interface Approvals {
 }
 
 export function createApprovals(options: ApprovalsOptions): Approvals {
-  const { store, queue, clock, newId, audit, gatewayId } = options;
+  const { store, queue, clock, audit, gatewayId } = options;
+  const system: Actor = { kind: "system", channel: "gateway", accountId: gatewayId, id: gatewayId };
   const settledJob = (owner: string) => `approval-settled-${owner}`;
 
   /** A record past its time is expired whether or not the timer job has run. */
@@ -92,6 +96,19 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       if (version === undefined) continue;
       return { applied: true, record: next };
     }
+  }
+
+  async function recordEnd(record: ApprovalRecord, actor: Actor, route?: Route): Promise<void> {
+    if (record.status === "pending") return;
+    await audit.record({
+      type: "approval-resolved",
+      approvalId: record.id,
+      state: record.status,
+      actor,
+      ...(record.decision ? { decision: record.decision } : {}),
+      ...(route ? { route } : {}),
+      ...(record.comment ? { comment: record.comment } : {}),
+    });
   }
 
   /** Last step of every settlement. A kill before it is made good by the sweep at the next start. */
@@ -139,7 +156,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   async function expire(id: string): Promise<void> {
     const done = await settle(id, () => ({ status: "expired", decidedAtMs: clock.now() }), true);
     if (!done?.applied) return;
-    await audit.record({ type: "approval-expired", approvalId: id, runId: done.record.runId });
+    await recordEnd(done.record, system);
     await announce(done.record);
   }
 
@@ -164,11 +181,11 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       }
     },
 
-    async request(request, { timeoutMs }) {
+    async request(request, { id, runId, timeoutMs }) {
       const now = clock.now();
       const record: ApprovalRecord = {
-        id: newId(),
-        runId: newId(),
+        id,
+        runId,
         status: "pending",
         request,
         gatewayId,
@@ -176,10 +193,11 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         expiresAtMs: now + timeoutMs,
         shownAt: [],
       };
-      if (!(await store.setIfAbsent(NS, record.id, record, { ttlMs: timeoutMs + DECIDED_RETENTION_MS }))) {
-        throw new ExecError("internal", `An approval with the id ${record.id} exists already; nothing was asked.`);
+      await store.put(OPEN_NS, id, true);
+      if (!(await store.setIfAbsent(NS, id, record, { ttlMs: timeoutMs + DECIDED_RETENTION_MS }))) {
+        const existing = await store.get<ApprovalRecord>(NS, id);
+        if (existing) return existing.value;
       }
-      await store.put(OPEN_NS, record.id, true);
       await queue.add({
         name: EXPIRE_JOB,
         id: `approval-expire:${record.id}`,
@@ -190,12 +208,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       await audit.record({
         type: "approval-requested",
         approvalId: record.id,
-        runId: record.runId,
-        command: request.command,
-        cwd: request.cwd,
-        host: request.host,
-        agentId: request.agentId,
-        requester: request.requester,
+        requestId: record.runId,
+        offered: request.offered,
+        expiresAtMs: record.expiresAtMs,
       });
       await store.publish(TOPIC, { id: record.id });
       return record;
@@ -208,7 +223,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
           ? await options.mayDecide(actor, record, route)
           : "Only a person can decide an approval, never an agent.";
       if (refused !== undefined) {
-        await audit.record({ type: "approval-refused", approvalId: record.id, actor, why: refused });
+        await audit.record({
+          type: "access-refused",
+          surface: "channel",
+          reason: `approval ${record.id}: ${refused}`,
+          actor,
+          ...(route ? { route } : {}),
+        });
         throw new ExecError("not-authorized", refused);
       }
       if (record.status === "pending" && !isLive(record)) await expire(record.id);
@@ -231,14 +252,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       );
       if (!done) throw unknown(idOrPrefix);
       if (done.applied) {
-        await audit.record({
-          type: "approval-decided",
-          approvalId: record.id,
-          runId: record.runId,
-          decision,
-          actor,
-          ...(comment ? { comment } : {}),
-        });
+        await recordEnd(done.record, actor, route);
         await announce(done.record);
         return done;
       }
@@ -247,13 +261,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     },
 
     async cancel(id, why) {
-      const done = await settle(
-        id,
-        () => ({ status: "cancelled", decidedAtMs: clock.now(), statusLine: why }),
-        true,
-      );
+      const done = await settle(id, () => ({ status: "cancelled", decidedAtMs: clock.now(), statusLine: why }), true);
       if (!done?.applied) return false;
-      await audit.record({ type: "approval-cancelled", approvalId: id, why });
+      await recordEnd(done.record, system);
       await announce(done.record);
       return true;
     },

@@ -1,6 +1,6 @@
 /** What is wrong with a configuration, in words that say where, what, and what to write instead. */
-import { closest, distance } from "fastest-levenshtein";
 import * as z from "zod";
+import { nearestOf } from "../nearest.ts";
 import { formatKeyPath, valueAt } from "./key-path.ts";
 import { configSchema } from "./schema.ts";
 import { isHidden } from "./secret-shapes.ts";
@@ -157,20 +157,6 @@ function bound(issue: BoundIssue): string {
   const exclusive = least ? "more than" : "less than";
   return `must be ${issue.inclusive === false ? exclusive : inclusive} ${limit}`;
 }
-
-/** At most a third of the letters may differ, or two be swapped; a wilder guess confuses more than it helps. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const wanted = word.toLowerCase();
-  const lower = new Map(known.map((name) => [name.toLowerCase(), name]));
-  const swapped = [...lower.keys()].find((name) => letters(name) === letters(wanted));
-  if (swapped !== undefined) return lower.get(swapped);
-  const best = closest(wanted, [...lower.keys()]);
-  const reach = Math.max(1, Math.floor(Math.max(wanted.length, best.length) / 3));
-  return distance(wanted, best) <= reach ? lower.get(best) : undefined;
-}
-
-const letters = (word: string) => [...word].sort().join("");
 
 export interface SchemaNode {
   readonly type?: string;

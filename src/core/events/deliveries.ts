@@ -23,6 +23,8 @@ const MESSAGE_TTL_MS = 7 * 24 * 3_600_000;
 /** Final results are worth delivering for a day, progress for two minutes. */
 export const FINAL_MAX_AGE_MS = 24 * 3_600_000;
 export const PROGRESS_MAX_AGE_MS = 2 * 60_000;
+/** Even where a channel takes every change: a flood of output is not a flood of messages. */
+const MIN_LIVE_MS = 100;
 /** Messages of different conversations that are sent at the same time. */
 const DELIVERY_CONCURRENCY = 8;
 
@@ -80,8 +82,8 @@ export interface Deliveries {
   post(post: Post): Promise<void>;
   /** Creates the entity's message or edits it. */
   upsert(upsert: Upsert): Promise<void>;
-  /** Best effort, throttled to what the channel allows; nothing is stored. */
-  live(entity: string, route: Route, card: Card): void;
+  /** Best effort, throttled to what the channel allows; nothing is stored. The card is made only when it is shown. */
+  live(entity: string, route: Route, card: () => Card): void;
   /** How this route's channel shows changes. */
   editsAreSilent(route: Route): boolean;
   stop(): void;
@@ -106,7 +108,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const live = new LiveEdits(clock, async (entity, route, card) => {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
-    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, card);
+    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, card());
   });
 
   function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
@@ -200,20 +202,20 @@ function messageKey(entity: string, route: Route): string {
 /** Coalesces live changes: at most one per `minEditMs` and card, always the newest. */
 class LiveEdits {
   readonly #clock: Clock;
-  readonly #show: (entity: string, route: Route, card: Card) => Promise<void>;
+  readonly #show: (entity: string, route: Route, card: () => Card) => Promise<void>;
   readonly #slots = new Map<string, { lastAt: number; timer?: NodeJS.Timeout; next?: () => Promise<void> }>();
 
-  constructor(clock: Clock, show: (entity: string, route: Route, card: Card) => Promise<void>) {
+  constructor(clock: Clock, show: (entity: string, route: Route, card: () => Card) => Promise<void>) {
     this.#clock = clock;
     this.#show = show;
   }
 
-  push(key: string, minEditMs: number, entity: string, route: Route, card: Card): void {
+  push(key: string, minEditMs: number, entity: string, route: Route, card: () => Card): void {
     const slot = this.#slots.get(key) ?? { lastAt: Number.NEGATIVE_INFINITY };
     this.#slots.set(key, slot);
     slot.next = () => this.#show(entity, route, card);
     if (slot.timer) return;
-    const wait = Math.max(0, slot.lastAt + minEditMs - this.#clock.monotonic());
+    const wait = Math.max(0, slot.lastAt + Math.max(minEditMs, MIN_LIVE_MS) - this.#clock.monotonic());
     slot.timer = setTimeout(() => {
       delete slot.timer;
       slot.lastAt = this.#clock.monotonic();

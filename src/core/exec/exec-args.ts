@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ExecError } from "../errors.ts";
+import { nearestOf } from "../nearest.ts";
 import { ASK_LEVELS, type Ask, EXEC_HOSTS, type ExecHost } from "../policy/types.ts";
 
 /** Linux refuses one argument above 128 KiB (`E2BIG`); a longer command could be approved but never start. */
@@ -29,7 +30,13 @@ export interface ExecArgs {
   readonly elevated: boolean;
 }
 
-const number = z.union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/).transform(Number)]);
+const number = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/)
+    .transform(Number),
+]);
 
 const shape = {
   command: z.string(),
@@ -138,7 +145,7 @@ export function argumentError(tool: string, error: z.ZodError, known: readonly s
   const issue = error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
-    const near = nearest(key, known);
+    const near = nearestOf(key, known);
     return new ExecError(
       "invalid-argument",
       `Unknown parameter "${key}" for ${tool}.${near ? ` Did you mean "${near}"?` : ""} Known: ${known.join(", ")}.`,
@@ -149,32 +156,4 @@ export function argumentError(tool: string, error: z.ZodError, known: readonly s
   return new ExecError("invalid-argument", `Invalid ${path} for ${tool}: ${issue?.message ?? "not acceptable"}.`, {
     parameter: path,
   });
-}
-
-/** The known word at most two edits away, for "did you mean". */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = 3;
-  for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance);
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit;
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current[j] = Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1);
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? limit;
 }

@@ -1,0 +1,42 @@
+/**
+ * One slash command: one definition registers everywhere (Slack manifest, Discord options, Telegram menu, text
+ * parser, completion in the web chat).
+ */
+import type { Rank } from "../core/access/rank.ts";
+import type { Card } from "../core/cards.ts";
+import type { Actor, Route } from "../core/route.ts";
+import type { CommandServices } from "./services.ts";
+
+export interface CommandOption {
+  readonly name: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly required?: boolean;
+}
+
+export interface CommandContext {
+  /** The raw rest of the text after the command's name, outer blanks removed, never re-tokenised. */
+  readonly args: string;
+  readonly actor: Actor;
+  readonly rank: Rank;
+  readonly route: Route;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  /** The inbound event's dedupe key: makes what the command starts idempotent. */
+  readonly eventId: string;
+  readonly services: CommandServices;
+  /** Answers in the same conversation. `private` shows it to the asker alone where the platform can. */
+  reply(card: Card, options?: { readonly private?: boolean }): Promise<void>;
+}
+
+export interface CommandDefinition {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** At most 100 characters: the tightest platform (Discord). */
+  readonly summary: string;
+  readonly usage: readonly string[];
+  readonly options: readonly CommandOption[];
+  /** Who may use it; finer rules are the handler's. */
+  readonly rank: Rank;
+  run(context: CommandContext): Promise<void>;
+}

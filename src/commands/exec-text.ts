@@ -1,0 +1,158 @@
+/**
+ * The text form of `/exec` (decisions.md D5): nothing → show; only session options → set; anything left after the
+ * leading options → run, with those options for this call. The command is the raw rest of the text.
+ */
+import { parseHost } from "../core/exec/exec-args.ts";
+import { nearestOf } from "../core/nearest.ts";
+import { ASK_LEVELS, type Ask, type ExecHost, SECURITY_LEVELS, type Security } from "../core/policy/types.ts";
+
+/** Set session defaults when they stand alone. */
+const SESSION_OPTIONS = ["host", "security", "ask", "node"] as const;
+/** Make sense for one call only; `for` limits how long session options hold. */
+const CALL_OPTIONS = ["timeout", "workdir", "pty", "background", "yieldMs", "for"] as const;
+const OPTIONS = [...SESSION_OPTIONS, ...CALL_OPTIONS] as const;
+
+export interface ExecOptions {
+  host?: ExecHost;
+  security?: Security;
+  ask?: Ask;
+  node?: string;
+  timeout?: number;
+  workdir?: string;
+  pty?: boolean;
+  background?: boolean;
+  yieldMs?: number;
+  forMs?: number;
+}
+
+export type ExecText =
+  | { readonly kind: "show" }
+  | { readonly kind: "set"; readonly options: ExecOptions }
+  | { readonly kind: "run"; readonly options: ExecOptions; readonly command: string }
+  | { readonly kind: "explain"; readonly command: string }
+  | { readonly kind: "error"; readonly message: string };
+
+export const EXEC_USAGE = "/exec [host=… security=… ask=… node=… timeout=… workdir=…] [--] <command>";
+
+export function parseExecText(args: string): ExecText {
+  const explain = /^explain\s+(?=\S)/.exec(args);
+  if (explain) return { kind: "explain", command: args.slice(explain[0].length) };
+  const options: ExecOptions = {};
+  let rest = args;
+  let seen = 0;
+  for (;;) {
+    const token = leadingOption(rest);
+    if (!token) break;
+    if (!isOption(token.name)) {
+      const near = nearestOf(token.name, OPTIONS);
+      if (near === undefined || !/^[a-z]/.test(token.name)) break;
+      return {
+        kind: "error",
+        message: `Unknown option "${token.name}". Did you mean "${near}"? If it belongs to the command, write: /exec -- ${rest.slice(0, 60)}`,
+      };
+    }
+    const problem = setOption(options, token.name, token.value);
+    if (problem) return { kind: "error", message: problem };
+    rest = rest.slice(token.length);
+    seen++;
+  }
+  const dashes = /^--(?:\s+|$)/.exec(rest);
+  const command = dashes ? rest.slice(dashes[0].length) : rest;
+  if (command.trim() !== "") {
+    if (options.forMs !== undefined) {
+      return { kind: "error", message: "for= belongs to session defaults; leave the command out, or leave for= out." };
+    }
+    return { kind: "run", options, command };
+  }
+  if (dashes) return { kind: "error", message: `There is no command after --. Usage: ${EXEC_USAGE}` };
+  if (seen === 0) return { kind: "show" };
+  const callOnly = CALL_OPTIONS.find((name) => name !== "for" && options[name as keyof ExecOptions] !== undefined);
+  if (callOnly) {
+    return { kind: "error", message: `${callOnly}= is for one command, and there is none. Usage: ${EXEC_USAGE}` };
+  }
+  if (!SESSION_OPTIONS.some((name) => options[name] !== undefined)) {
+    return { kind: "error", message: "for= needs something to set, for example: /exec ask=always for=30m" };
+  }
+  return { kind: "set", options };
+}
+
+interface Token {
+  readonly name: string;
+  readonly value: string;
+  /** Characters up to the next token, blanks included. */
+  readonly length: number;
+}
+
+/** `name=value` or `name:value` at the very start; the value may be quoted. Never looks at the command behind it. */
+function leadingOption(text: string): Token | undefined {
+  const match = /^([A-Za-z][A-Za-z0-9_]*)[=:](?:"([^"\n]*)"|'([^'\n]*)'|(\S*))(?:\s+|$)/.exec(text);
+  if (!match) return undefined;
+  const [whole, name = "", double, single, bare] = match;
+  // `http://…` or `a:b` is no option of ours unless the name is one.
+  if (text[name.length] === ":" && !isOption(name)) return undefined;
+  return { name, value: double ?? single ?? bare ?? "", length: whole.length };
+}
+
+function isOption(name: string): name is (typeof OPTIONS)[number] {
+  return (OPTIONS as readonly string[]).includes(name);
+}
+
+function setOption(options: ExecOptions, name: (typeof OPTIONS)[number], value: string): string | undefined {
+  switch (name) {
+    case "host":
+      try {
+        const host = parseHost(value);
+        if (host) options.host = host;
+        return undefined;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    case "security":
+      return choose(options, "security", value, SECURITY_LEVELS);
+    case "ask":
+      return choose(options, "ask", value, ASK_LEVELS);
+    case "node":
+      if (value === "") return "node= needs the id or name of a paired node.";
+      options.node = value;
+      return undefined;
+    case "workdir":
+      if (value === "") return "workdir= needs a directory.";
+      options.workdir = value;
+      return undefined;
+    case "timeout":
+    case "yieldMs": {
+      const amount = Number(value);
+      if (value === "" || !Number.isFinite(amount) || amount < 0) {
+        return `${name}=${value} is not a number of ${name === "timeout" ? "seconds" : "milliseconds"}, 0 or more.`;
+      }
+      options[name] = amount;
+      return undefined;
+    }
+    case "pty":
+    case "background": {
+      const on = ["true", "on", "yes", "1"].includes(value.toLowerCase());
+      if (!on && !["false", "off", "no", "0"].includes(value.toLowerCase())) return `${name}= takes on or off.`;
+      options[name] = on;
+      return undefined;
+    }
+    case "for": {
+      const match = /^(\d{1,6})(s|m|h|d)$/.exec(value);
+      if (!match) return "for= takes a duration such as 30m, 2h or 1d.";
+      const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as "s" | "m" | "h" | "d"];
+      options.forMs = Number(match[1]) * unit;
+      return undefined;
+    }
+  }
+}
+
+function choose<K extends "security" | "ask">(
+  options: ExecOptions,
+  name: K,
+  value: string,
+  allowed: readonly NonNullable<ExecOptions[K]>[],
+): string | undefined {
+  const wanted = value.toLowerCase() as NonNullable<ExecOptions[K]>;
+  if (!allowed.includes(wanted)) return `Invalid ${name} "${value}". Allowed values: ${allowed.join(", ")}.`;
+  options[name] = wanted;
+  return undefined;
+}

@@ -1,0 +1,24 @@
+/**
+ * Text that is a command: `/name rest`, `/name: rest`, `/name@bot rest`, and, when enabled, `!cmd`. The rest stays as
+ * it was typed.
+ */
+
+export interface ParsedCommand {
+  readonly name: string;
+  readonly args: string;
+  /** `/name@bot`: the adapter has checked that it is this bot, or drops the message. */
+  readonly bot?: string;
+}
+
+const SLASH = /^\/([a-z][a-z0-9_-]{0,31})(?:@([A-Za-z0-9_]{1,64}))?(?::(?=\s|$)|(?=\s|$))([\s\S]*)$/i;
+
+export function parseCommand(text: string, options: { readonly bash: boolean }): ParsedCommand | undefined {
+  const trimmed = text.replace(/^[^\S\n]+/, "");
+  if (options.bash && trimmed.startsWith("!") && trimmed.length > 1 && !trimmed.startsWith("!!")) {
+    return { name: "bash", args: trimmed.slice(1).trim() };
+  }
+  const match = SLASH.exec(trimmed);
+  if (!match) return undefined;
+  const [, name = "", bot, rest = ""] = match;
+  return { name: name.toLowerCase(), args: rest.trim(), ...(bot ? { bot } : {}) };
+}

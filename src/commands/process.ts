@@ -1,0 +1,84 @@
+import type { CommandDefinition } from "./command.ts";
+
+const ACTIONS = ["list", "poll", "log", "write", "send-keys", "submit", "paste", "kill", "clear", "remove"] as const;
+type Action = (typeof ACTIONS)[number];
+
+export const process: CommandDefinition = {
+  name: "process",
+  aliases: ["ps"],
+  summary: "Look at background sessions: list, log, poll, write, kill and more.",
+  usage: [
+    "/process",
+    "/process log <session> [offset=0] [limit=200]",
+    "/process poll <session>",
+    "/process write <session> <text>",
+    "/process send-keys <session> C-c Enter",
+    "/process kill <session>",
+  ],
+  options: [
+    { name: "action", description: "What to do (default list)", choices: ACTIONS },
+    { name: "session", description: "The session's id, for example quiet-otter" },
+    { name: "data", description: "Text to write or paste, or key names" },
+    { name: "offset", description: "First line of the log, from 0" },
+    { name: "limit", description: "How many lines of the log" },
+  ],
+  rank: "authorized",
+  async run({ args, agentId, services, reply }) {
+    const parsed = parseProcessText(args);
+    if ("error" in parsed) {
+      await reply({ kind: "text", tone: "warning", text: parsed.error }, { private: true });
+      return;
+    }
+    const result = await services.process(parsed.call, agentId);
+    const text = result.content.map((part) => part.text).join("\n");
+    const failed = (result.details as { status?: string }).status === "failed";
+    const listing = parsed.call.action === "log" || parsed.call.action === "poll" || parsed.call.action === "list";
+    await reply(
+      listing && !failed
+        ? { kind: "text", tone: "info", code: text }
+        : { kind: "text", tone: failed ? "error" : "info", text },
+      { private: true },
+    );
+  },
+};
+
+type Call = { action: Action } & Record<string, unknown>;
+
+/** `<action> [session] [rest]`; text for `write` and `paste` stays as typed. */
+export function parseProcessText(args: string): { readonly call: Call } | { readonly error: string } {
+  const match = /^(\S+)?\s*(\S+)?\s*([\s\S]*)$/.exec(args.trim());
+  const [, first = "list", sessionId, rest = ""] = match ?? [];
+  const action = first.toLowerCase() as Action;
+  if (!ACTIONS.includes(action)) {
+    return { error: `Unknown action "${first.slice(0, 32)}". Use one of: ${ACTIONS.join(", ")}.` };
+  }
+  if (action === "list") return { call: { action } };
+  if (!sessionId) return { error: `Which session? /process ${action} <session>. /process shows them.` };
+  const call: Call = { action, sessionId };
+  switch (action) {
+    case "log":
+      for (const token of rest.split(/\s+/).filter((part) => part !== "")) {
+        const option = /^(offset|limit)[=:](\d+)$/.exec(token);
+        if (!option) return { error: `Unknown option "${token.slice(0, 32)}". The log takes offset=… and limit=….` };
+        call[option[1] as string] = Number(option[2]);
+      }
+      break;
+    case "write":
+      if (rest === "") return { error: "What should be written? /process write <session> <text>" };
+      call.data = `${rest}\n`;
+      break;
+    case "paste":
+      if (rest === "") return { error: "What should be pasted? /process paste <session> <text>" };
+      call.text = rest;
+      break;
+    case "send-keys": {
+      const keys = rest.split(/\s+/).filter((key) => key !== "");
+      if (keys.length === 0) return { error: "Which keys? For example: /process send-keys <session> C-c Enter" };
+      call.keys = keys;
+      break;
+    }
+    default:
+      if (rest !== "") return { error: `/process ${action} takes a session and nothing else.` };
+  }
+  return { call };
+}

@@ -1,0 +1,56 @@
+/** What commands may use: the same services the HTTP tools, the CLI and the cards use. Built by the gateway. */
+import type { Approvals } from "../core/approvals/approvals.ts";
+import type { Card } from "../core/cards.ts";
+import type { ExecTool } from "../core/exec/exec-tool.ts";
+import type { ToolResult } from "../core/exec/results.ts";
+import type { RunRecord, Runs } from "../core/exec/runs.ts";
+import type { Actor, Route } from "../core/route.ts";
+import type { Sessions } from "../core/sessions/sessions.ts";
+import type { CommandDefinition } from "./command.ts";
+
+export interface PolicyField {
+  readonly label: string;
+  readonly value: string;
+  /** Where the value comes from: `config: tools.exec.mode`, `/exec of this chat`. */
+  readonly note: string;
+}
+
+export interface StatusReport {
+  readonly version: string;
+  readonly gatewayId: string;
+  readonly upMs: number;
+  readonly state: "ready" | "draining" | "not-ready";
+  readonly problems: readonly string[];
+  readonly channels: readonly { readonly name: string; readonly state: string; readonly detail?: string }[];
+  readonly queue: {
+    readonly waiting: number;
+    readonly delayed: number;
+    readonly active: number;
+    readonly dead: number;
+  };
+}
+
+export interface CommandScope {
+  readonly actor: Actor;
+  readonly route: Route;
+  readonly agentId: string;
+  readonly sessionKey: string;
+}
+
+export interface CommandServices {
+  readonly commands: readonly CommandDefinition[];
+  readonly exec: ExecTool;
+  readonly runs: Runs;
+  readonly approvals: Approvals;
+  readonly sessions: Sessions;
+  /** `commands.bash`: are `!cmd` and `/bash` on? */
+  bashEnabled(): boolean;
+  /** Runs one call of the `process` tool for this agent. */
+  process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
+  /** The effective exec policy of this conversation, each value with its source. */
+  policy(scope: CommandScope): Promise<readonly PolicyField[]>;
+  /** What the policy would say of this command, without running it. */
+  explain(command: string, scope: CommandScope): Promise<Card>;
+  status(): Promise<StatusReport>;
+  runCard(record: RunRecord): Card;
+}

@@ -1,0 +1,59 @@
+import { slugOf } from "../core/approvals/record.ts";
+import type { CommandDefinition } from "./command.ts";
+
+export const status: CommandDefinition = {
+  name: "status",
+  summary: "What is running, what waits for you, and whether all is well.",
+  usage: ["/status"],
+  options: [],
+  rank: "authorized",
+  async run({ services, agentId, reply }) {
+    const [report, pending] = await Promise.all([services.status(), services.approvals.pending()]);
+    const runs = services.runs.active().filter((run) => run.agentId === agentId);
+    const healthy = report.state === "ready" && report.problems.length === 0 && report.queue.dead === 0;
+    await reply(
+      {
+        kind: "text",
+        tone: healthy ? "success" : "warning",
+        title: healthy ? "All is well" : "Needs a look",
+        fields: [
+          {
+            label: "Gateway",
+            value: `${report.gatewayId}, ${report.state}`,
+            note: `version ${report.version}, up ${ago(report.upMs)}`,
+          },
+          ...report.problems.map((problem) => ({ label: "Problem", value: problem })),
+          ...report.channels.map((channel) => ({
+            label: channel.name,
+            value: channel.state,
+            ...(channel.detail ? { note: channel.detail } : {}),
+          })),
+          {
+            label: "Running",
+            value: String(runs.length),
+            ...(runs.length > 0 ? { note: runs.map((run) => run.sessionId).join(", ") } : {}),
+          },
+          {
+            label: "Waiting for a decision",
+            value: String(pending.length),
+            ...(pending.length > 0 ? { note: pending.map((record) => slugOf(record.id)).join(", ") } : {}),
+          },
+          {
+            label: "Messages on their way",
+            value: String(report.queue.waiting + report.queue.delayed + report.queue.active),
+            ...(report.queue.dead > 0 ? { note: `${report.queue.dead} could not be delivered` } : {}),
+          },
+        ],
+      },
+      { private: true },
+    );
+  },
+};
+
+function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}

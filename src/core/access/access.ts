@@ -1,0 +1,28 @@
+/** The one place that decides who may talk to the bot, use commands and decide approvals. */
+import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Card } from "../cards.ts";
+import type { Actor, Route } from "../route.ts";
+import type { Rank } from "./rank.ts";
+
+/** What access needs to know of an inbound event. */
+export interface Knock {
+  readonly kind: "message" | "command" | "press";
+  readonly route: Route;
+  readonly actor: Actor;
+  /** The bot was addressed: a DM, a mention, a reply to it. */
+  readonly addressed: boolean;
+  readonly text?: string;
+}
+
+export type Admission =
+  | { readonly kind: "admit"; readonly rank: Rank }
+  /** Nothing is said: the person or room is not ours to answer. */
+  | { readonly kind: "ignore"; readonly why: string }
+  | { readonly kind: "answer"; readonly card: Card };
+
+export interface Access {
+  admit(knock: Knock): Promise<Admission>;
+  rank(actor: Actor, route: Route | undefined): Promise<Rank>;
+  /** `undefined`: yes. Else the sentence that says why not. */
+  mayDecide(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<string | undefined>;
+}

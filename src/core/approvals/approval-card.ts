@@ -1,0 +1,42 @@
+/** The neutral card of an approval record. Pure. */
+import type { ApprovalCard } from "../cards.ts";
+import type { Reason } from "../policy/decision.ts";
+import { type ApprovalRecord, slugOf } from "./record.ts";
+
+export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) => string): ApprovalCard {
+  const { request } = record;
+  return {
+    kind: "approval",
+    state: record.status,
+    approvalId: record.id,
+    slug: slugOf(record.id),
+    command: request.command,
+    cwd: request.cwd,
+    host: request.host,
+    agentId: request.agentId,
+    requester: request.requester,
+    envKeys: Object.keys(request.env).sort(),
+    reasons: request.reasons.map(explain),
+    warnings: request.warnings,
+    highlights: request.highlights,
+    always: alwaysSentences(record),
+    offered: record.status === "pending" ? request.offered : [],
+    createdAtMs: record.createdAtMs,
+    expiresAtMs: record.expiresAtMs,
+    ...(record.decision ? { decision: record.decision } : {}),
+    ...(record.decidedBy ? { decidedBy: record.decidedBy } : {}),
+    ...(record.decidedAtMs !== undefined ? { decidedAtMs: record.decidedAtMs } : {}),
+    ...(record.comment ? { comment: record.comment } : {}),
+    ...(record.statusLine ? { statusLine: record.statusLine } : {}),
+  };
+}
+
+/** decisions.md D11: a grant is worth exactly these words, in exactly this directory, for this agent. */
+function alwaysSentences({ request }: ApprovalRecord): string[] {
+  if (!request.offered.includes("allow-always") || request.alwaysStores.length === 0) return [];
+  const programs = [...new Set(request.alwaysStores.map((entry) => entry.pattern))];
+  return [
+    `Run exactly this command, with exactly these arguments, in ${request.cwd}, for the agent ${request.agentId}, without asking again.`,
+    `Stored for: ${programs.join(", ")}`,
+  ];
+}

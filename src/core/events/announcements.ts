@@ -1,0 +1,169 @@
+/**
+ * Tells people and agents what becomes of approvals and runs. The only place that decides which card goes where; the
+ * texts are made from records by pure functions and every message goes through the deliveries queue.
+ */
+
+import { approvalCard } from "../approvals/approval-card.ts";
+import type { Approvals } from "../approvals/approvals.ts";
+import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Clock } from "../clock.ts";
+import type { ExecConfig } from "../config/schema.ts";
+import { endLine, runCard } from "../exec/run-card.ts";
+import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
+import type { Reason } from "../policy/decision.ts";
+import { type Route, routeKey } from "../route.ts";
+import type { Deliveries } from "./deliveries.ts";
+import { completionText, finishedText, isWorthTelling, runningText, type SystemEvents } from "./system-events.ts";
+
+/** A command that ends within this gets one card, its end; a person is not shown a card that flickers. */
+export const RUNNING_CARD_AFTER_MS = 400;
+/** Where an edit makes no sound, the end of a longer run is a message of its own. */
+export const NEW_MESSAGE_AFTER_MS = 60_000;
+
+const RUNNING_VERSION = 1;
+const FINISHED_VERSION = 2;
+
+export interface Announcements extends RunListener {
+  /** Puts the approval's card, as it is now, everywhere it belongs. */
+  showApproval(id: string): Promise<void>;
+  stop(): void;
+}
+
+export interface AnnouncementsOptions {
+  readonly clock: Clock;
+  readonly approvals: Approvals;
+  readonly deliveries: Deliveries;
+  readonly events: SystemEvents;
+  readonly explain: (reason: Reason) => string;
+  readonly execConfig: (agentId: string) => ExecConfig;
+  /** Where this request is shown: the chat that asked, approvers, configured targets. */
+  readonly approvalRoutes: (record: ApprovalRecord) => readonly Route[];
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export function createAnnouncements(options: AnnouncementsOptions): Announcements {
+  const { approvals, deliveries, events, clock } = options;
+  const timers = new Map<string, NodeJS.Timeout[]>();
+
+  async function showApproval(id: string): Promise<void> {
+    let found = await approvals.versioned(id);
+    if (!found) return;
+    const known = new Set(found.record.shownAt.map(routeKey));
+    const wanted = options.approvalRoutes(found.record).filter((route) => !known.has(routeKey(route)));
+    if (wanted.length > 0 && found.record.status === "pending") {
+      found = (await approvals.annotate(id, { shownAt: [...found.record.shownAt, ...wanted] })) ?? found;
+    }
+    const { record, version } = found;
+    for (const route of record.shownAt) {
+      await deliveries.upsert({
+        entity: `approval:${id}`,
+        version,
+        route,
+        card: approvalCard(record, options.explain),
+        ...(record.status === "pending" ? { notAfterMs: record.expiresAtMs } : {}),
+      });
+    }
+  }
+
+  async function note(approvalId: string | undefined, statusLine: string): Promise<void> {
+    if (!approvalId) return;
+    await approvals.annotate(approvalId, { statusLine });
+    await showApproval(approvalId);
+  }
+
+  function after(runId: string, ms: number, what: string, act: () => Promise<void>): void {
+    const timer = setTimeout(() => act().catch((error) => options.onError(error, what)), ms);
+    timer.unref();
+    timers.set(runId, [...(timers.get(runId) ?? []), timer]);
+  }
+
+  function clearTimers(runId: string): void {
+    for (const timer of timers.get(runId) ?? []) clearTimeout(timer);
+    timers.delete(runId);
+  }
+
+  const shown = new Set<string>();
+
+  return {
+    showApproval,
+
+    started(run: LiveRun) {
+      const { record } = run;
+      const { route } = record;
+      if (record.report === "card" && route) {
+        after(record.runId, RUNNING_CARD_AFTER_MS, `showing run ${record.runId}`, async () => {
+          shown.add(record.runId);
+          await deliveries.upsert({
+            entity: `run:${record.runId}`,
+            version: RUNNING_VERSION,
+            route,
+            card: runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS), totalChars: run.session.totalChars }),
+          });
+          await note(record.approvalId, "running");
+        });
+      }
+      const noticeMs = options.execConfig(record.agentId).approvalRunningNoticeMs;
+      if (record.approvalId && noticeMs > 0 && record.requester.kind !== "person") {
+        after(record.runId, noticeMs, `telling that run ${record.runId} goes on`, () =>
+          events.add(record.sessionKey, {
+            contextKey: `exec-running:${record.approvalId}`,
+            text: runningText(record, noticeMs),
+            atMs: clock.now(),
+          }),
+        );
+      }
+    },
+
+    output(run: LiveRun) {
+      const { record } = run;
+      if (!record.route || !shown.has(record.runId)) return;
+      deliveries.live(`run:${record.runId}`, record.route, () =>
+        runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS), totalChars: run.session.totalChars }),
+      );
+    },
+
+    async finished(record: RunRecord) {
+      clearTimers(record.runId);
+      const { route } = record;
+      if (record.report === "card" && route) {
+        const late = (record.durationMs ?? 0) > NEW_MESSAGE_AFTER_MS && deliveries.editsAreSilent(route);
+        const card = runCard(record);
+        await deliveries.upsert({
+          entity: `run:${record.runId}`,
+          version: FINISHED_VERSION,
+          route,
+          card: late ? { ...card, actions: [] } : card,
+        });
+        if (late) await deliveries.post({ key: `run-ended:${record.runId}`, route, card });
+      }
+      await note(record.approvalId, endLine(record));
+      shown.delete(record.runId);
+      await tellAgent(record);
+    },
+
+    stop() {
+      for (const runId of [...timers.keys()]) clearTimers(runId);
+    },
+  };
+
+  async function tellAgent(record: RunRecord): Promise<void> {
+    const settings = options.execConfig(record.agentId);
+    if (record.approvalId) {
+      if (record.requester.kind === "person" && record.requester.channel !== "api") return;
+      await events.remove(record.sessionKey, `exec-running:${record.approvalId}`);
+      await events.add(record.sessionKey, {
+        contextKey: `exec:${record.approvalId}`,
+        text: finishedText(record, record.tail),
+        atMs: clock.now(),
+      });
+      return;
+    }
+    if (record.report !== "event" || !record.backgrounded || record.observed) return;
+    if (!isWorthTelling(record, settings, record.tail)) return;
+    await events.add(record.sessionKey, {
+      contextKey: `exec:${record.sessionId}`,
+      text: completionText(record, record.tail),
+      atMs: clock.now(),
+    });
+  }
+}

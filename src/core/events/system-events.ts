@@ -1,0 +1,89 @@
+/**
+ * What an agent session is told about its commands: `Exec completed (…)`, `Exec finished (…)`. At most one event per
+ * source and session; the newest 20 are kept (exec.md section 12). A terminal poll takes an event back.
+ */
+import type { RunRecord } from "../exec/runs.ts";
+import type { Store } from "../store/store.ts";
+
+/** Oldest ones fall out. */
+export const MAX_EVENTS_PER_SESSION = 20;
+const EVENT_TTL_MS = 24 * 3_600_000;
+const SNIPPET_TAIL_CHARS = 400;
+const SNIPPET_CHARS = 180;
+const SHORT_ID_CHARS = 8;
+
+export interface SystemEvent {
+  /** `exec:<session id>` or `exec:<approval id>`. */
+  readonly contextKey: string;
+  readonly text: string;
+  readonly atMs: number;
+}
+
+export interface SystemEvents {
+  /** A second event of the same context changes nothing. */
+  add(sessionKey: string, event: SystemEvent): Promise<void>;
+  remove(sessionKey: string, contextKey: string): Promise<void>;
+  pending(sessionKey: string): Promise<readonly SystemEvent[]>;
+}
+
+const NS = "system-event";
+
+export function createSystemEvents(store: Store): SystemEvents {
+  const key = (sessionKey: string, contextKey: string) => `${sessionKey}|${contextKey}`;
+  async function pending(sessionKey: string): Promise<SystemEvent[]> {
+    const found = await store.list<SystemEvent>(NS, { prefix: `${sessionKey}|` });
+    return found.map((listed) => listed.value).sort((a, b) => a.atMs - b.atMs);
+  }
+  return {
+    pending,
+    async add(sessionKey, event) {
+      await store.setIfAbsent(NS, key(sessionKey, event.contextKey), event, { ttlMs: EVENT_TTL_MS });
+      const all = await pending(sessionKey);
+      for (const old of all.slice(0, Math.max(0, all.length - MAX_EVENTS_PER_SESSION))) {
+        await store.delete(NS, key(sessionKey, old.contextKey));
+      }
+    },
+    async remove(sessionKey, contextKey) {
+      await store.delete(NS, key(sessionKey, contextKey));
+    },
+  };
+}
+
+/** Should a session be told that its background command has ended? (exec.md section 12; decisions.md D15) */
+export function isWorthTelling(
+  record: RunRecord,
+  settings: { readonly notifyOnExit: boolean; readonly notifyOnExitEmptySuccess: boolean },
+  output: string,
+): boolean {
+  if (!settings.notifyOnExit || record.outcome === "killed") return false;
+  return record.outcome !== "completed" || output.trim() !== "" || settings.notifyOnExitEmptySuccess;
+}
+
+/** `Exec completed (quiet-ot, code 0) :: last words`. */
+export function completionText(record: RunRecord, output: string): string {
+  const status = record.outcome === "completed" || record.outcome === "failed" ? "completed" : "failed";
+  const how = record.exitSignal ? `signal ${record.exitSignal}` : `code ${record.exitCode ?? "unknown"}`;
+  const tail = output.slice(-SNIPPET_TAIL_CHARS).replace(/\s+/g, " ").trim();
+  const snippet = tail.length > SNIPPET_CHARS ? `${tail.slice(0, SNIPPET_CHARS - 1)}…` : tail;
+  const retry =
+    record.outcome === "timed-out"
+      ? " It timed out and may have had effects already: look before running it again."
+      : "";
+  return `Exec ${status} (${record.sessionId.slice(0, SHORT_ID_CHARS)}, ${how})${snippet ? ` :: ${snippet}` : ""}${retry}`;
+}
+
+/** The follow-up of an approved run. */
+export function finishedText(record: RunRecord, output: string): string {
+  const how =
+    record.outcome === "timed-out"
+      ? "timeout"
+      : record.exitSignal
+        ? `signal ${record.exitSignal}`
+        : `code ${record.exitCode ?? "unknown"}`;
+  return `Exec finished (${record.host} id=${record.approvalId}, session=${record.sessionId}, ${how})\n${output.slice(-SNIPPET_TAIL_CHARS).trim()}`;
+}
+
+export function runningText(record: RunRecord, noticeMs: number): string {
+  const seconds = Math.max(1, Math.round(noticeMs / 1000));
+  return `Exec running (${record.host} id=${record.approvalId}, session=${record.sessionId}, >${seconds}s): ${record.command}`;
+}

@@ -1,0 +1,60 @@
+/** The neutral card of a run. Pure. */
+import type { RunCard } from "../cards.ts";
+import type { RunRecord } from "./runs.ts";
+
+export function runCard(record: RunRecord, live?: { readonly tail: string; readonly totalChars: number }): RunCard {
+  const finished = record.state === "finished";
+  return {
+    kind: "run",
+    state: finished ? "finished" : "running",
+    runId: record.runId,
+    sessionId: record.sessionId,
+    command: record.command,
+    cwd: record.cwd,
+    host: record.host,
+    startedAtMs: record.startedAtMs,
+    tail: live?.tail ?? record.tail,
+    totalChars: live?.totalChars ?? record.totalChars,
+    notes: record.notes,
+    actions: finished
+      ? record.outcome === "not-started"
+        ? ["run-again"]
+        : ["full-log", "run-again"]
+      : ["stop", "full-log"],
+    ...(record.approvalId ? { approvalId: record.approvalId } : {}),
+    ...(record.endedAtMs !== undefined ? { endedAtMs: record.endedAtMs } : {}),
+    ...(record.durationMs !== undefined ? { durationMs: record.durationMs } : {}),
+    ...(record.outcome ? { outcome: record.outcome } : {}),
+    ...(record.exitCode !== undefined ? { exitCode: record.exitCode } : {}),
+    ...(record.exitSignal !== undefined ? { exitSignal: record.exitSignal } : {}),
+  };
+}
+
+/** One line for the approval card and for logs: `exit 0 in 1m 12s`. */
+export function endLine(record: RunRecord): string {
+  const took = record.durationMs === undefined ? "" : ` in ${duration(record.durationMs)}`;
+  switch (record.outcome) {
+    case "completed":
+    case "failed":
+      return record.exitSignal ? `ended by ${record.exitSignal}${took}` : `exit ${record.exitCode ?? "unknown"}${took}`;
+    case "timed-out":
+      return `timed out${took}`;
+    case "killed":
+      return `stopped${took}`;
+    case "not-started":
+      return record.notes[0] ?? "could not be started";
+    case "lost":
+    case undefined:
+      return record.notes[0] ?? "how it ended is unknown";
+  }
+}
+
+/** `0.4 s`, `12 s`, `1m 12s`, `2h 03m`. */
+export function duration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const pad = (value: number) => String(value).padStart(2, "0");
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${pad(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h ${pad(Math.floor((seconds % 3600) / 60))}m`;
+}
