@@ -138,13 +138,6 @@ export class OutputBuffer {
     this.#aggregate.release();
   }
 
-  /** Keeps only the last `chars` characters of a frozen aggregate, to make room for newer sessions. */
-  shrink(chars: number): void {
-    if (this.#final === undefined || this.#final.length <= chars) return;
-    this.#final = this.#rawTail(chars);
-    this.#everDropped = true;
-  }
-
   /** Two streams that alternate for ever would grow the list: forget the runs whose text has fallen out. */
   #compactRuns(): void {
     const skip = this.#fallenOut((stream) => Math.min(this.#pending[stream].totalChars, this.#pendingCap));

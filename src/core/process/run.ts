@@ -17,8 +17,8 @@ export const DRAIN_MAX_MS = 10_000;
 const DAEMON_SETTLE_MS = 50;
 /** Once the tree is gone: how long its last output may still be on the way. */
 const LAST_OUTPUT_MS = 1000;
-/** Output that came before anyone listened, in characters per child. */
-const MAX_EARLY_CHARS = 262_144;
+/** Output that came before anyone listened, in bytes per child. */
+const MAX_EARLY_BYTES = 1_048_576;
 
 type ForcedReason = Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown">;
 
@@ -42,8 +42,10 @@ export class Run implements ProcessHandle {
   readonly #decoders: Record<StreamName, OutputDecoder>;
   readonly #listeners = new Set<(stream: StreamName, text: string) => void>();
   readonly #notes: string[] = [];
-  #early: { readonly stream: StreamName; readonly text: string }[] | undefined = [];
-  #earlyChars = 0;
+  readonly #rawListeners = new Set<(stream: StreamName, chunk: Uint8Array) => void>();
+  #early: { readonly stream: StreamName; readonly chunk: Buffer }[] | undefined = [];
+  #earlyBytes = 0;
+  #decodersEnded = false;
   #terminal: { cursorKeys: TerminalModes["cursorKeys"]; bracketedPaste: boolean } = {
     cursorKeys: "unknown",
     bracketedPaste: false,
@@ -126,8 +128,15 @@ export class Run implements ProcessHandle {
     this.#listeners.add(listener);
     const early = this.#early;
     this.#early = undefined;
-    for (const piece of early ?? []) listener(piece.stream, piece.text);
+    for (const piece of early ?? []) this.#emit(piece.stream, this.#decoders[piece.stream].write(piece.chunk));
+    if (this.#closed || this.#settled) this.#endDecoders();
     return () => this.#listeners.delete(listener);
+  }
+
+  onRawOutput(listener: (stream: StreamName, chunk: Uint8Array) => void): () => void {
+    this.#rawListeners.add(listener);
+    for (const piece of this.#early ?? []) listener(piece.stream, piece.chunk);
+    return () => this.#rawListeners.delete(listener);
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -169,20 +178,27 @@ export class Run implements ProcessHandle {
   #onData(stream: StreamName, chunk: Buffer): void {
     if (this.#settled) return;
     if (this.#exit !== undefined) this.#lastData = this.#deps.clock.monotonic();
-    this.#emit(stream, this.#decoders[stream].write(chunk));
+    for (const listener of this.#rawListeners) listener(stream, chunk);
+    if (this.#early === undefined) this.#emit(stream, this.#decoders[stream].write(chunk));
+    else this.#keepEarly(stream, chunk);
+  }
+
+  #keepEarly(stream: StreamName, chunk: Buffer): void {
+    const early = this.#early ?? [];
+    early.push({ stream, chunk });
+    this.#earlyBytes += chunk.length;
+    while (this.#earlyBytes > MAX_EARLY_BYTES && early.length > 1) this.#earlyBytes -= early.shift()?.chunk.length ?? 0;
   }
 
   #emit(stream: StreamName, text: string): void {
     if (text === "") return;
-    if (this.#early !== undefined) {
-      this.#early.push({ stream, text });
-      this.#earlyChars += text.length;
-      while (this.#earlyChars > MAX_EARLY_CHARS && this.#early.length > 1) {
-        this.#earlyChars -= this.#early.shift()?.text.length ?? 0;
-      }
-      return;
-    }
     for (const listener of this.#listeners) listener(stream, text);
+  }
+
+  #endDecoders(): void {
+    if (this.#early !== undefined || this.#decodersEnded) return;
+    this.#decodersEnded = true;
+    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
   }
 
   #onTerminalRequest(request: TerminalRequest): void {
@@ -243,7 +259,7 @@ export class Run implements ProcessHandle {
     if (this.#settled) return;
     this.#closed = true;
     this.#drain?.cancel();
-    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
+    this.#endDecoders();
     if (this.#forced !== undefined) this.#settleForced();
     else this.#finishNaturally();
   }
@@ -300,9 +316,7 @@ export class Run implements ProcessHandle {
 
   #end(reason: EndReason, exitCode: number | null, exitSignal: string | null): void {
     if (this.#settled) return;
-    if (!this.#closed) {
-      for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
-    }
+    this.#endDecoders();
     this.#settled = true;
     this.#deadline?.cancel();
     this.#drain?.cancel();

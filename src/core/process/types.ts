@@ -50,6 +50,11 @@ export interface ProcessHandle {
   readonly terminal?: TerminalModes | undefined;
   /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
   onOutput(listener: (stream: StreamName, text: string) => void): () => void;
+  /**
+   * The bytes as they came, escape sequences included: for recordings. Output from before the first `onOutput` is
+   * given again, so subscribe here first. The listener must not keep the chunk.
+   */
+  onRawOutput?(listener: (stream: StreamName, chunk: Uint8Array) => void): () => void;
   /** Settles exactly once, never rejects. */
   readonly ended: Promise<EndInfo>;
   /** Resolves when the bytes have been accepted; rejects when stdin is not writable. */

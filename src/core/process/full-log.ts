@@ -1,0 +1,162 @@
+/**
+ * The whole output of one session on disk, for what memory drops. Text is encoded into a few reused buffers and
+ * written by one writer at a time; a disk that can not follow costs a marked gap, never the gateway's memory or its
+ * event loop. File 0600 in a folder 0700; a symbolic link in its place is refused.
+ */
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { stripColor } from "./sanitizer.ts";
+
+/** Bytes of one log file; what comes later is counted and not written. */
+export const MAX_LOG_BYTES = 50 * 1024 * 1024;
+const BLOCK_BYTES = 128 * 1024;
+/** Blocks that may wait for the disk. */
+const MAX_BLOCKS = 64;
+
+export interface FullLogState {
+  readonly path: string;
+  readonly bytes: number;
+  /** Nothing is missing up to now. */
+  readonly complete: boolean;
+}
+
+export class FullLog {
+  readonly path: string;
+  readonly #maxBytes: number;
+  readonly #encoder = new TextEncoder();
+  readonly #free: Buffer[] = [];
+  #blocks = 0;
+  #active: { readonly block: Buffer; used: number } | undefined;
+  readonly #full: { readonly block: Buffer; readonly used: number }[] = [];
+  #writer: Promise<void> | undefined;
+  #file: FileHandle | undefined;
+  #accepted = 0;
+  #written = 0;
+  #missedChars = 0;
+  #broken = false;
+
+  constructor(path: string, maxBytes: number = MAX_LOG_BYTES) {
+    this.path = path;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Never waits and never throws. Colours are left out. */
+  write(colored: string): void {
+    let text = stripColor(colored);
+    while (text !== "") {
+      const active = this.#room();
+      if (active === undefined) {
+        this.#missedChars += text.length;
+        return;
+      }
+      const target = active.block.subarray(
+        active.used,
+        active.used + Math.min(BLOCK_BYTES, this.#maxBytes - this.#accepted),
+      );
+      const { read, written } = this.#encoder.encodeInto(text, target);
+      if (read === 0) {
+        // Less room than one character: the block is full, or the file is.
+        if (active.used === 0 || this.#maxBytes - this.#accepted < 4) this.#broken = true;
+        else this.#turnOver();
+        continue;
+      }
+      active.used += written;
+      this.#accepted += written;
+      text = text.slice(read);
+      if (text !== "") this.#turnOver();
+    }
+  }
+
+  /** Waits until everything taken so far is in the file. */
+  async flush(): Promise<FullLogState> {
+    this.#turnOver();
+    while (this.#writer !== undefined) await this.#writer;
+    return {
+      path: this.path,
+      bytes: this.#written,
+      complete: this.#missedChars === 0 && this.#written === this.#accepted,
+    };
+  }
+
+  /** Writes what is left and lets the file go. The file stays. */
+  async close(): Promise<void> {
+    await this.flush();
+    this.#broken = true;
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close().catch(() => {});
+    this.#free.length = 0;
+  }
+
+  #room(): { readonly block: Buffer; used: number } | undefined {
+    if (this.#broken || this.#accepted >= this.#maxBytes) return undefined;
+    if (this.#active === undefined) {
+      const block = this.#free.pop() ?? this.#allocate();
+      if (block !== undefined) this.#active = { block, used: 0 };
+    }
+    return this.#active;
+  }
+
+  #allocate(): Buffer | undefined {
+    if (this.#blocks >= MAX_BLOCKS) return undefined;
+    this.#blocks++;
+    return Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  }
+
+  #turnOver(): void {
+    const active = this.#active;
+    if (active === undefined || active.used === 0) return;
+    this.#active = undefined;
+    this.#full.push(active);
+    this.#kick();
+  }
+
+  #kick(): void {
+    this.#writer ??= this.#drain().finally(() => {
+      this.#writer = undefined;
+      if (this.#full.length > 0) this.#kick();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      this.#file ??= await openLog(this.path);
+      for (let next = this.#full.shift(); next !== undefined; next = this.#full.shift()) {
+        await this.#file.write(next.block, 0, next.used);
+        this.#written += next.used;
+        this.#free.push(next.block);
+      }
+    } catch {
+      // Disk full or folder gone: the session goes on, `complete` tells it.
+      this.#broken = true;
+      this.#full.length = 0;
+    }
+  }
+}
+
+async function openLog(path: string): Promise<FileHandle> {
+  const flags = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
+  const file = await open(path, flags, 0o600);
+  // The mode above counts only for a file that was not there.
+  await file.chmod(0o600);
+  return file;
+}
+
+export async function makeLogFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Removes logs that an earlier process left behind. */
+export async function sweepLogs(folder: string, olderThanMs: number, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    if (!name.endsWith(".log")) continue;
+    const path = join(folder, name);
+    const age = await stat(path).then(
+      (found) => now - found.mtimeMs,
+      () => 0,
+    );
+    if (age > olderThanMs) await unlink(path).catch(() => {});
+  }
+}
