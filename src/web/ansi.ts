@@ -32,10 +32,12 @@ const TAB_WIDTH = 8;
 
 const PLAIN: Style = {};
 
-/** CSI, then OSC/DCS/APC/PM/SOS up to their terminator, then two-character escapes, then single controls. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
-const TOKEN =
-  /\x1b\[([0-?]*)([ -/]*)([@-~])|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|[\x00-\x1f\x7f-\x9f]/gu;
+const CSI = String.raw`\x1b\[([0-?]*)[ -/]*([@-~])`;
+/** OSC, DCS, APC, PM and SOS up to their terminator. */
+const CONTROL_STRING = String.raw`\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?`;
+const ESCAPE = String.raw`\x1b[ -/]*[0-~]?`;
+const CONTROL = String.raw`[\x00-\x1f\x7f-\x9f]`;
+const TOKEN = new RegExp([CSI, CONTROL_STRING, ESCAPE, CONTROL].join("|"), "gu");
 
 function cube(index: number): Colour {
   if (index < 16) return { kind: "palette", index };
@@ -196,7 +198,7 @@ export function terminalLines(output: string): readonly Line[] {
   for (const match of output.matchAll(TOKEN)) {
     screen.write(output.slice(from, match.index));
     from = match.index + match[0].length;
-    const [token, parameters, , final] = match;
+    const [token, parameters, final] = match;
     if (final !== undefined) screen.sequence(parameters ?? "", final);
     else if (token.length === 1) screen.control(token);
   }

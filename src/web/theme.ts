@@ -17,10 +17,10 @@ export function themeSignal(storage: KeyValue): Signal<Theme> {
   effect(() => {
     const value = theme.value;
     if (value === "device") {
-      delete document.documentElement.dataset["theme"];
+      delete document.documentElement.dataset.theme;
       storage.removeItem(KEY);
     } else {
-      document.documentElement.dataset["theme"] = value;
+      document.documentElement.dataset.theme = value;
       try {
         storage.setItem(KEY, value);
       } catch {

@@ -4,7 +4,7 @@ import type { ApprovalDecision } from "../../core/policy/types.ts";
 import { actorName, countdown, timeOfDay } from "../format.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
-import { type Fact, Facts, Revealed } from "./facts.tsx";
+import { type Fact, Facts, Prose, Revealed } from "./facts.tsx";
 import { CheckIcon, ClockIcon, CrossIcon, QuestionIcon, WarningIcon } from "./icons.tsx";
 import { usePress } from "./use-press.ts";
 
@@ -111,12 +111,13 @@ function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
   const confirm = useRef<HTMLButtonElement>(null);
   useEffect(() => confirm.current?.focus(), []);
   return (
-    <div class="step" role="group" aria-label="Confirm Allow always">
+    <fieldset class="step">
+      <legend class="off-screen">Confirm Allow always</legend>
       <p class="step-title">This will be stored, and such commands will run without asking:</p>
       <ul class="stored">
         {card.always.map((sentence) => (
           <li key={sentence}>
-            <Revealed text={sentence} />
+            <Prose text={sentence} />
           </li>
         ))}
       </ul>
@@ -135,7 +136,7 @@ function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
         </button>
         {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
       </div>
-    </div>
+    </fieldset>
   );
 }
 
@@ -229,7 +230,6 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       ref={box}
       class={`card approval tone-${tone}`}
       aria-labelledby={titleId}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the card takes the decision keys
       tabIndex={pending ? 0 : -1}
       aria-keyshortcuts={pending ? "a Shift+A d Shift+D" : undefined}
       data-approval={card.approvalId}
@@ -246,7 +246,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       {card.warnings.map((warning) => (
         <p key={warning} class="callout">
           <WarningIcon />
-          <Revealed text={warning} />
+          <Prose text={warning} />
         </p>
       ))}
       <CommandText text={card.command} highlights={card.highlights} />
@@ -254,7 +254,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
         <ul class="reasons" aria-label="Why it asks">
           {card.reasons.map((reason) => (
             <li key={reason}>
-              <Revealed text={reason} />
+              <Prose text={reason} />
             </li>
           ))}
         </ul>
@@ -264,7 +264,11 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
           Reason: <Revealed text={card.comment} />
         </p>
       )}
-      {card.statusLine !== undefined && <p class="status-line">{card.statusLine}</p>}
+      {card.statusLine !== undefined && (
+        <p class="status-line">
+          <Prose text={card.statusLine} />
+        </p>
+      )}
       <Facts facts={pending ? facts(card) : facts(card).slice(0, 4)} />
       {pending && <Decide card={card} step={step} busy={busy} off={off} go={go} decide={decide} />}
       {pending && !context.connected.value && (

@@ -18,15 +18,14 @@ export interface ComposerHandle {
 }
 
 function CompletionPopup({ list, take }: { readonly list: CompletionList; take(at: number): void }) {
-  const chosen = useRef<HTMLLIElement>(null);
+  const chosen = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => chosen.current?.scrollIntoView({ block: "nearest" }));
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the text field keeps the focus and points here
-    <ul id={LIST_ID} class="completions" role="listbox" aria-label="Completions">
+    <div id={LIST_ID} class="completions" role="listbox" aria-label="Completions">
       {list.items.map((item, at) => (
         // biome-ignore lint/a11y/useFocusableInteractive: as above
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the text field's
-        <li
+        <div
           key={item.insert}
           ref={at === list.chosen ? chosen : null}
           id={`${LIST_ID}-${at}`}
@@ -37,9 +36,9 @@ function CompletionPopup({ list, take }: { readonly list: CompletionList; take(a
         >
           <span class="completion-label">{item.label}</span>
           <span class="completion-detail">{item.detail}</span>
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   );
 }
 
@@ -72,7 +71,6 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
   }));
 
   // Browsers without `field-sizing` grow the field by hand.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what needs room
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null || CSS.supports("field-sizing", "content")) return;

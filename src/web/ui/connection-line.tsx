@@ -13,9 +13,8 @@ export function ConnectionLine({ chat }: { readonly chat: Chat }) {
     const seconds = Math.max(0, Math.ceil((state.retryAtMs - Date.now()) / 1000));
     return (
       <div class="connection-line">
-        <span role="status">{state.why}</span>
         <span>
-          Trying again in {seconds} s.{queued}
+          <span role="status">{state.why}</span> Trying again in {seconds} s.{queued}
         </span>
         <button type="button" class="quiet-button" onClick={() => chat.retryNow()}>
           Try now

@@ -25,6 +25,24 @@ export function Revealed({ text }: { readonly text: string }) {
   );
 }
 
+/** A sentence of ours; what stands between backticks in it is a name or a command and is set like one. */
+export function Prose({ text }: { readonly text: string }) {
+  return (
+    <span>
+      {text.split(/(`[^`\n]+`)/).map((part, at) => {
+        const code = at % 2 === 1;
+        return code ? (
+          <code key={at} class="inline-code">
+            <Revealed text={part.slice(1, -1)} />
+          </code>
+        ) : (
+          part
+        );
+      })}
+    </span>
+  );
+}
+
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl class="facts">

@@ -88,7 +88,6 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
   }, []);
 
   // Messages that came in above must not move what is being read.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawn stretch is what moves things
   useLayoutEffect(() => {
     const held = anchor.current;
     if (box.current === null || held === undefined || following.current || !held.element.isConnected) return;

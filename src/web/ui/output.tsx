@@ -41,7 +41,6 @@ function LineText({ line, last }: { readonly line: Line; readonly last: boolean 
   return (
     <>
       {line.map((segment, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: segments have no identity but their place
         <SegmentText key={at} segment={segment} />
       ))}
       {last ? "" : "\n"}
@@ -60,11 +59,10 @@ export interface OutputProps {
 /** Program output with its colours. The text only ever becomes text nodes. */
 export function Output({ text, label, follow = false, wrap = true }: OutputProps) {
   const lines = useMemo(() => terminalLines(text), [text]);
-  const box = useRef<HTMLPreElement>(null);
+  const box = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
   const [scrolls, setScrolls] = useState(false);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines are what moves the end
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -73,22 +71,21 @@ export function Output({ text, label, follow = false, wrap = true }: OutputProps
   }, [lines, follow, wrap]);
 
   return (
-    <pre
+    <section
       ref={box}
       class={wrap ? "output" : "output output-unwrapped"}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={scrolls ? 0 : undefined}
-      role="region"
       aria-label={label}
       translate={false}
       onScroll={({ currentTarget: element }) => {
         atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
       }}
     >
-      {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line of output is its place
-        <LineText key={at} line={line} last={at === lines.length - 1} />
-      ))}
-    </pre>
+      <pre>
+        {lines.map((line, at) => (
+          <LineText key={at} line={line} last={at === lines.length - 1} />
+        ))}
+      </pre>
+    </section>
   );
 }

@@ -5,7 +5,7 @@ import { amount, duration, elapsed, timeOfDay } from "../format.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { Facts, Revealed } from "./facts.tsx";
+import { Facts, Prose, Revealed } from "./facts.tsx";
 import { CheckIcon, ClockIcon, CrossIcon, LogIcon, RepeatIcon, StopIcon, WarningIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
 import { usePress } from "./use-press.ts";
@@ -117,24 +117,26 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
       )}
       {card.notes.map((note) => (
         <p key={note} class="notice">
-          <Revealed text={note} />
+          <Prose text={note} />
         </p>
       ))}
-      <Facts
-        facts={[
-          { label: "Directory", value: <Revealed text={card.cwd} /> },
-          { label: "Runs on", value: card.host },
-          { label: "Session", value: card.sessionId },
-        ]}
-      />
-      {card.actions.length > 0 && (
-        <div class="actions">
-          {card.actions.map((action) => (
-            <RunButton key={action} action={action} off={off} act={act} />
-          ))}
-          {busy && <span class="waiting">{running ? "Stopping." : "Sent."}</span>}
-        </div>
-      )}
+      <footer class="card-foot">
+        {card.actions.length > 0 && (
+          <div class="actions">
+            {card.actions.map((action) => (
+              <RunButton key={action} action={action} off={off} act={act} />
+            ))}
+            {busy && <span class="waiting">{running ? "Stopping." : "Sent."}</span>}
+          </div>
+        )}
+        <Facts
+          facts={[
+            { label: "Directory", value: <Revealed text={card.cwd} /> },
+            { label: "Runs on", value: card.host },
+            { label: "Session", value: card.sessionId },
+          ]}
+        />
+      </footer>
       {trouble !== undefined && (
         <p class="notice notice-warning" role="alert">
           {trouble}

@@ -34,13 +34,15 @@ export function OutgoingView({ message, connected, resend, discard }: OutgoingPr
         <p class="said-by">{connected ? "sending" : "will be sent when the connection is back"}</p>
       ) : (
         <p class="said-by" role="alert">
-          Not sent: {refused}
-          <button type="button" class="quiet-button" onClick={resend}>
-            Try again
-          </button>
-          <button type="button" class="quiet-button" onClick={discard}>
-            Discard
-          </button>
+          <span>Not sent: {refused}</span>
+          <span class="said-actions">
+            <button type="button" class="quiet-button" onClick={resend}>
+              Try again
+            </button>
+            <button type="button" class="quiet-button" onClick={discard}>
+              Discard
+            </button>
+          </span>
         </p>
       )}
     </div>

@@ -33,7 +33,6 @@ export function SignIn({ tokenGiven, message, signIn }: SignInProps) {
             type="password"
             name="token"
             autocomplete="off"
-            // biome-ignore lint/a11y/noAutofocus: the only thing to do on this page
             autofocus
             value={text}
             onInput={(event) => setText(event.currentTarget.value)}

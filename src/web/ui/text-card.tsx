@@ -1,6 +1,7 @@
 import type { TextCard } from "../../core/cards.ts";
 import { plainText } from "../ansi.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { Prose } from "./facts.tsx";
 import { CheckIcon, CrossIcon, InfoIcon, WarningIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
 
@@ -27,7 +28,11 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
           <h3 id={titleId}>{card.title}</h3>
         </header>
       )}
-      {card.text !== undefined && <p class="body-text">{card.text}</p>}
+      {card.text !== undefined && (
+        <p class="body-text">
+          <Prose text={card.text} />
+        </p>
+      )}
       {card.fields !== undefined && card.fields.length > 0 && (
         <dl class="fields">
           {card.fields.map((field) => (
@@ -47,7 +52,11 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
           <CopyButton text={() => plainText(code)} what="text" />
         </div>
       )}
-      {card.hint !== undefined && <p class="hint">{card.hint}</p>}
+      {card.hint !== undefined && (
+        <p class="hint">
+          <Prose text={card.hint} />
+        </p>
+      )}
     </section>
   );
 }

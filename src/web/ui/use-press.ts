@@ -30,7 +30,6 @@ export function usePress(card: Card): Press {
   const busy = pressed !== undefined;
 
   const decided = card.kind === "approval" || card.kind === "run" ? card.state : "";
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed state is what ends the wait
   useEffect(() => {
     setPressed(undefined);
     setTrouble(undefined);

@@ -1,0 +1,125 @@
+/**
+ * The card gallery, for people who work on the page: every card in every state, and the states of the page that are
+ * hard to bring about. `#view=cards|chat|empty|offline|sign-in|wrong-token|log|shortcuts|completions`, `&theme=dark`.
+ * Not part of the product.
+ */
+import { computed, signal } from "@preact/signals";
+import { render } from "preact";
+import type { Chat } from "./chat.ts";
+import type { ConnectionState } from "./connection.ts";
+import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
+import { GALLERY, GALLERY_NOW } from "./gallery-cards.ts";
+import type { OutgoingMessage } from "./outbox.ts";
+import type { Theme } from "./theme.ts";
+import { App } from "./ui/app.tsx";
+import { CardContextProvider } from "./ui/card-context.ts";
+import { CardView } from "./ui/card-view.tsx";
+import { LogDialog } from "./ui/log-dialog.tsx";
+import { Shortcuts } from "./ui/shortcuts.tsx";
+
+const hash = new URLSearchParams(location.hash.slice(1));
+const view = hash.get("view") ?? "cards";
+const theme = signal<Theme>(hash.get("theme") === "dark" ? "dark" : "light");
+document.documentElement.dataset.theme = theme.value;
+
+const now = signal(GALLERY_NOW);
+const messages = GALLERY.map(([, card], at) => ({
+  messageId: `gallery-${at}`,
+  order: at + 1,
+  seq: at + 1,
+  atMs: GALLERY_NOW,
+  card,
+}));
+
+const STATES: Readonly<Record<string, ConnectionState>> = {
+  offline: { kind: "waiting", retryAtMs: Date.now() + 8000, why: "The connection was lost." },
+  "sign-in": { kind: "signed-out", tokenGiven: false, message: "" },
+  "wrong-token": { kind: "signed-out", tokenGiven: true, message: "The token does not match the gateway's." },
+};
+
+const OUTGOING: readonly OutgoingMessage[] = [
+  { clientId: "c1", chatId: "main", text: "/exec git status", queuedAtMs: GALLERY_NOW },
+  { clientId: "c2", chatId: "main", text: "/nosuch", queuedAtMs: GALLERY_NOW, refused: "The gateway is stopping." },
+];
+
+function staticChat(conversation: Conversation): Chat {
+  return {
+    connection: signal(STATES[view] ?? { kind: "connected" }),
+    conversation: signal(conversation),
+    outgoing: signal(view === "offline" ? OUTGOING : []),
+    loaded: signal(true),
+    trouble: signal(undefined),
+    now,
+    pending: computed(() => pendingApprovals(conversation)),
+    news: signal(undefined),
+    said: computed(() => saidTexts(conversation)),
+    send() {},
+    resend() {},
+    discard() {},
+    press: () => new Promise(() => {}),
+    older: () => Promise.resolve(),
+    complete: async () => [
+      { insert: "/exec ", label: "/exec", detail: "Run a command, or show and set the policy of this conversation" },
+      { insert: "/elevated ", label: "/elevated", detail: "Lift the policy for this conversation" },
+      { insert: "/events ", label: "/events", detail: "What waits to be told" },
+    ],
+    runLog,
+    signIn() {},
+    retryNow() {},
+    retryOpen() {},
+  };
+}
+
+const LOG_LINES = 1240;
+
+async function runLog(_runId: string, offset: number | undefined, limit: number) {
+  const from = offset ?? Math.max(0, LOG_LINES - limit);
+  const lines = Math.min(limit, LOG_LINES - from);
+  const text = Array.from(
+    { length: lines },
+    (_, at) =>
+      `\u001b[2m${String(from + at + 1).padStart(5)}\u001b[0m compiling \u001b[36msrc/module-${from + at}.c\u001b[0m`,
+  ).join("\n");
+  return { text, offset: from, lines, totalLines: LOG_LINES, lost: true, running: false };
+}
+
+function Cards() {
+  const context = {
+    now,
+    connected: signal(true),
+    press: () => new Promise<void>(() => {}),
+    showLog() {},
+    suggest() {},
+  };
+  return (
+    <CardContextProvider value={context}>
+      <main class="gallery">
+        {messages.map((message, at) => (
+          <section key={message.messageId}>
+            <h2>{GALLERY[at]?.[0]}</h2>
+            <CardView message={message} />
+          </section>
+        ))}
+      </main>
+    </CardContextProvider>
+  );
+}
+
+function Page() {
+  switch (view) {
+    case "cards":
+      return <Cards />;
+    case "log":
+      return <LogDialog runId="run-1" command="make release" runLog={runLog} close={() => {}} />;
+    case "shortcuts":
+      return <Shortcuts close={() => {}} />;
+    default: {
+      const shown = view === "empty" ? EMPTY : { ...EMPTY, messages, seq: messages.length };
+      return <App chat={staticChat(shown)} chatId="main" theme={theme} />;
+    }
+  }
+}
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("gallery.html has no element #app");
+render(<Page />, root);
