@@ -51,8 +51,13 @@ export const count = (about: string, min = 0, max: number = Number.MAX_SAFE_INTE
 
 export const list = (about: string) => z.array(z.string().trim().min(1)).describe(about);
 
-/** A directory or file name; a leading `~/` is the home directory. */
-export const path = (about: string) => z.string().trim().min(1).describe(about);
+/** A directory or file name. Relative ones are refused: they would depend on where the gateway was started. */
+export const path = (about: string) =>
+  z
+    .string()
+    .trim()
+    .regex(/^(\/|~$|~\/|[A-Za-z]:[\\/])/, { error: "expected an absolute path, or one that starts with ~/" })
+    .meta({ description: about, path: true });
 
 /** `literal`, `env:NAME` or `file:/path`; resolved by `secrets.ts`, never shown again. */
 export const secret = (about: string) => z.string().trim().min(1).meta({ description: about, secret: true });
