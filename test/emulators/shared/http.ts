@@ -1,5 +1,6 @@
-/** Requests and replies as the emulators see them; bodies are parsed by Node's own Fetch implementation. */
+/** Requests and replies as the emulators see them. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { parseMultipart } from "./multipart.ts";
 
 export interface UploadedPart {
   readonly field: string;
@@ -46,7 +47,7 @@ export async function readRequest(request: IncomingMessage, response: ServerResp
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
-  const { body, parts } = await parseBody(raw, request.headers["content-type"] ?? "");
+  const { body, parts } = parseBody(raw, request.headers["content-type"] ?? "");
   return {
     method: request.method ?? "GET",
     path,
@@ -59,7 +60,7 @@ export async function readRequest(request: IncomingMessage, response: ServerResp
   };
 }
 
-async function parseBody(raw: Buffer, type: string): Promise<{ body: unknown; parts: UploadedPart[] }> {
+function parseBody(raw: Buffer, type: string): { body: unknown; parts: UploadedPart[] } {
   if (raw.length === 0) return { body: undefined, parts: [] };
   if (type.startsWith("application/json")) {
     try {
@@ -72,19 +73,11 @@ async function parseBody(raw: Buffer, type: string): Promise<{ body: unknown; pa
     return { body: Object.fromEntries(new URLSearchParams(raw.toString("utf8"))), parts: [] };
   }
   if (!type.startsWith("multipart/form-data")) return { body: undefined, parts: [] };
-  const form = await new Response(new Uint8Array(raw), { headers: { "content-type": type } }).formData();
   const fields: Record<string, string> = {};
   const parts: UploadedPart[] = [];
-  for (const [field, value] of form.entries()) {
-    if (typeof value === "string") fields[field] = value;
-    else {
-      parts.push({
-        field,
-        filename: value.name,
-        contentType: value.type,
-        bytes: Buffer.from(await value.arrayBuffer()),
-      });
-    }
+  for (const { name, filename, contentType, bytes } of parseMultipart(raw, type)) {
+    if (filename === undefined) fields[name] = bytes.toString("utf8");
+    else parts.push({ field: name, filename, contentType, bytes });
   }
   return { body: fields, parts };
 }

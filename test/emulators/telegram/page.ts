@@ -1,0 +1,56 @@
+/** Telegram's look for the shared page, and messages as HTML from text and entities. */
+import { escapeHtml, type PageTheme } from "../shared/page.ts";
+import type { Entity } from "./entities.ts";
+
+export const TELEGRAM_THEME: PageTheme = {
+  title: "Telegram (emulated)",
+  className: "telegram",
+  css: `
+.telegram nav{background:#fff;color:#000;border-right:1px solid #dfe1e5}.telegram nav li[aria-current] button{background:#3390ec;color:#fff}
+.telegram main{background:#d7e3d3}.telegram #messages{display:flex;flex-direction:column;gap:6px}
+.telegram #messages li{background:#fff;border-radius:12px 12px 12px 4px;padding:7px 12px;max-width:560px;box-shadow:0 1px 2px #0002;align-self:flex-start}
+.telegram #messages li.human{background:#eeffde;border-radius:12px 12px 4px 12px}
+.telegram .who{color:#168acd;font-size:14px}.telegram .body{white-space:pre-wrap}
+.telegram .row{gap:4px;margin:4px -6px 0}.telegram .row button{flex:1;background:#0f2d1b80;border:0;color:#fff;border-radius:6px;padding:7px}
+.telegram .row button.danger,.telegram .row button.success,.telegram .row button.primary{background:#0f2d1b80;border:0}
+.telegram blockquote{border-left:3px solid #3390ec;margin:0 0 4px;padding-left:8px;color:#555}`,
+};
+
+const TAGS: Readonly<Record<string, string>> = {
+  bold: "b",
+  italic: "i",
+  underline: "u",
+  strikethrough: "s",
+  code: "code",
+  pre: "pre",
+  blockquote: "blockquote",
+};
+
+/** Entities nest properly on the platform, so opening and closing in order is enough. */
+export function entitiesToHtml(text: string, entities: readonly Entity[]): string {
+  const events: { at: number; order: number; tag: string }[] = [];
+  for (const one of entities) {
+    const end = one.offset + one.length;
+    const tag = TAGS[one.type];
+    if (tag) {
+      events.push(
+        { at: one.offset, order: 1e6 - one.length, tag: `<${tag}>` },
+        { at: end, order: -1e6 + one.length, tag: `</${tag}>` },
+      );
+    } else if (one.type === "text_link") {
+      const open = `<a href="${escapeHtml(one.url ?? "")}" rel="noreferrer">`;
+      events.push(
+        { at: one.offset, order: 1e6 - one.length, tag: open },
+        { at: end, order: -1e6 + one.length, tag: "</a>" },
+      );
+    }
+  }
+  events.sort((a, b) => a.at - b.at || a.order - b.order);
+  let html = "";
+  let at = 0;
+  for (const event of events) {
+    html += escapeHtml(text.slice(at, event.at)) + event.tag;
+    at = event.at;
+  }
+  return html + escapeHtml(text.slice(at));
+}
