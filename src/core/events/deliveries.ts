@@ -94,6 +94,8 @@ export interface DeliveriesOptions {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly findSender: FindSender;
+  /** Every card passes here before it is queued or shown: secrets are masked. */
+  readonly prepare: (card: Card) => Card;
   readonly onDelivered?: (info: {
     readonly channel: ChannelId;
     readonly kind: Card["kind"];
@@ -108,13 +110,13 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const live = new LiveEdits(clock, async (entity, route, card) => {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
-    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, card());
+    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, options.prepare(card()));
   });
 
   function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
     return queue.add<DeliveryData>({
       name: DELIVERY_JOB,
-      data,
+      data: { ...data, card: options.prepare(data.card) },
       id,
       key: routeKey(data.route),
       attempts: DELIVERY_ATTEMPTS,

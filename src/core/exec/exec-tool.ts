@@ -11,6 +11,7 @@ import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
 import type { Decision, Reason } from "../policy/decision.ts";
 import type { Ask, EffectiveHost, EffectivePolicy, PolicyLayer } from "../policy/types.ts";
+import type { ProcessSession } from "../process/session.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
@@ -84,7 +85,9 @@ export interface ExecToolOptions {
   readonly layerName: (layer: PolicyLayer) => string;
   /** Yield window of the environment (`OPENCLAW_BASH_YIELD_MS`) or the default. */
   readonly yieldMs: (settings: AgentSettings) => number;
-  /** What "Allow always" would store is put into words for the card. */
+  /** A foreground run leaves no session behind (exec.md section 3). */
+  readonly forget: (session: ProcessSession) => void;
+  /** Lines that warn whoever decides, and that the tool result repeats. */
   readonly warningsFor: (decision: Decision, policy: EffectivePolicy) => readonly string[];
 }
 
@@ -181,6 +184,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       sessionKey: context.sessionKey,
       requester: context.actor,
       report,
+      background: report === "card",
       ...(timeoutMs > 0 ? { timeoutMs } : {}),
       ...(args.node ? { node: args.node } : {}),
       ...(context.route ? { route: context.route } : {}),
@@ -364,7 +368,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         host: request.host,
         fromChannel: false,
       });
-      const launched = await runs.launch({
+      await runs.launch({
         runId: record.runId,
         approvalId: record.id,
         command: request.command,
@@ -380,12 +384,12 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         sessionKey: request.sessionKey,
         requester: request.requester,
         report: "card",
+        background: true,
         ...(policy.security.value === "deny" ? { revokedBy: options.layerName(policy.security.from) } : {}),
         ...(request.timeoutMs !== undefined ? { timeoutMs: request.timeoutMs } : {}),
         ...(request.node ? { node: request.node } : {}),
         ...(request.route ? { route: request.route } : {}),
       });
-      if (launched.kind === "started") launched.run.session.background();
     },
   };
 }

@@ -33,7 +33,7 @@ export function runCard(record: RunRecord, live?: { readonly tail: string; reado
 /** One line for the approval card and for logs: `exit 0 in 1m 12s`. */
 export function endLine(record: RunRecord): string {
   const took = record.durationMs === undefined ? "" : ` in ${duration(record.durationMs)}`;
-  switch (record.outcome) {
+  switch (record.outcome ?? "lost") {
     case "completed":
     case "failed":
       return record.exitSignal ? `ended by ${record.exitSignal}${took}` : `exit ${record.exitCode ?? "unknown"}${took}`;
@@ -44,7 +44,6 @@ export function endLine(record: RunRecord): string {
     case "not-started":
       return record.notes[0] ?? "could not be started";
     case "lost":
-    case undefined:
       return record.notes[0] ?? "how it ended is unknown";
   }
 }

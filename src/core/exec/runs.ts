@@ -16,7 +16,8 @@ import type { Binding, Plan, Reason } from "../policy/decision.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { Leftovers } from "../process/leftovers.ts";
 import { RUN_MARK } from "../process/leftovers.ts";
-import type { ProcessSession, ProcessSessions } from "../process/registry.ts";
+import type { ProcessSessions } from "../process/registry.ts";
+import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
@@ -82,6 +83,8 @@ export interface RunSpec {
   readonly requester: Actor;
   readonly route?: Route;
   readonly report: RunRecord["report"];
+  /** Nobody waits for it: its session is in the background from the start. */
+  readonly background: boolean;
   /** Since it was approved the policy has come to deny it: the layer that does. Nothing is started. */
   readonly revokedBy?: string;
 }
@@ -190,6 +193,7 @@ export class Runs {
       runId: spec.runId,
       command: spec.command,
       cwd: spec.cwd,
+      host: spec.host,
       agentId: spec.agentId,
       sessionKey: spec.sessionKey,
     });
@@ -217,7 +221,7 @@ export class Runs {
     };
     await store.put(OPEN_NS, spec.runId, true);
     if (!(await store.setIfAbsent(NS, spec.runId, starting))) {
-      sessions.release(session);
+      sessions.forget(session);
       const existing = await store.get<RunRecord>(NS, spec.runId);
       return { kind: "duplicate", record: existing?.value ?? starting };
     }
@@ -241,16 +245,17 @@ export class Runs {
       });
       return { kind: "started", run: await this.#attach(spec, starting, session, handle) };
     } catch (error) {
-      sessions.release(session);
+      sessions.forget(session);
       await this.#neverStarted(starting, error);
       throw error;
     }
   }
 
   async #attach(spec: RunSpec, starting: RunRecord, session: ProcessSession, handle: ProcessHandle): Promise<LiveRun> {
-    const { store, audit, sessions } = this.#options;
+    const { store, audit } = this.#options;
     const record: RunRecord = { ...starting, state: "running", ...(handle.pid ? { pid: handle.pid } : {}) };
-    sessions.attach(session, handle);
+    session.attach(handle);
+    if (spec.background) session.background();
     // Both begin in this tick, so a command that ends at once is still recorded in order: running, then finished.
     const recorded = Promise.all([
       store.put(NS, record.runId, record),
@@ -296,7 +301,7 @@ export class Runs {
       outcome: outcomeOf(end),
       exitCode: end.exitCode,
       exitSignal: end.exitSignal,
-      tail: session.tail(CARD_TAIL_CHARS),
+      tail: session.tail(CARD_TAIL_CHARS, "color"),
       totalChars: session.totalChars,
       notes: end.notes,
       backgrounded: session.backgrounded,

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Approvals, createApprovals } from "../../../src/core/approvals/approvals.ts";
+import { type ApprovalRecord, type ApprovalRequest, slugOf } from "../../../src/core/approvals/record.ts";
+import { type Audit, createAudit } from "../../../src/core/audit/audit.ts";
+import { ExecError } from "../../../src/core/errors.ts";
+import type { Actor } from "../../../src/core/route.ts";
+import { openState } from "../../../src/core/store/open-state.ts";
+import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
+
+const alice: Actor = { kind: "person", channel: "slack", accountId: "default", id: "U1", display: "Alice" };
+const bob: Actor = { kind: "person", channel: "web", accountId: "default", id: "operator" };
+const agent: Actor = { kind: "agent", channel: "api", accountId: "default", id: "main" };
+const stranger: Actor = { kind: "person", channel: "slack", accountId: "default", id: "U_GUEST" };
+
+const request: ApprovalRequest = {
+  command: "make deploy",
+  cwd: "/srv",
+  host: "gateway",
+  env: {},
+  plan: { kind: "verbatim", text: "make deploy" },
+  binding: { hash: "h", cwd: { path: "/srv", dev: 1, ino: 1 }, files: [] },
+  reasons: [{ code: "allowlist-miss", subject: "make" }],
+  highlights: [],
+  warnings: [],
+  offered: ["allow-once", "allow-always", "deny"],
+  alwaysStores: [],
+  security: "allowlist",
+  ask: "on-miss",
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  requester: alice,
+  pty: false,
+  stdin: "closed",
+  notifyOnExit: true,
+};
+
+let clock: ManualClock;
+let state: TestState;
+let audit: Audit;
+let approvals: Approvals;
+let settled: ApprovalRecord[];
+
+function open(gatewayId = "aaaaaaaa"): Approvals {
+  return createApprovals({
+    ...state,
+    clock,
+    audit,
+    gatewayId,
+    mayDecide: async (actor) => (actor.id === stranger.id ? "You are not an approver here." : undefined),
+  });
+}
+
+const ask = (more: Partial<ApprovalRequest> = {}, timeoutMs = 60_000) =>
+  approvals.request({ ...request, ...more }, { id: crypto.randomUUID(), runId: crypto.randomUUID(), timeoutMs });
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof ExecError) return error.code;
+    throw error;
+  }
+  return "accepted";
+}
+
+beforeEach(async () => {
+  clock = manualClock();
+  state = await openTestState(clock);
+  audit = createAudit({ store: state.store, clock, gatewayId: "aaaaaaaa" });
+  settled = [];
+  approvals = open();
+  await approvals.start(async (record) => {
+    settled.push(record);
+  });
+});
+
+afterEach(() => state.dispose());
+
+describe("deciding an approval", () => {
+  it("moves a pending record to allowed once, and tells the gateway that asked", async () => {
+    const record = await ask();
+    const done = await approvals.resolve(slugOf(record.id), "allow-once", bob);
+    expect(done).toMatchObject({
+      applied: true,
+      record: { status: "allowed", decision: "allow-once", decidedBy: bob },
+    });
+    await eventually(() => settled.length === 1);
+    expect(settled[0]?.id).toBe(record.id);
+    expect(await approvals.pending()).toEqual([]);
+  });
+
+  it("concurrent-allow-and-deny: 20 answers at once make one winner whose decision all others learn", async () => {
+    const record = await ask();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) =>
+        approvals.resolve(record.id, index % 2 === 0 ? "allow-once" : "deny", index % 3 === 0 ? alice : bob),
+      ),
+    );
+    const applied = outcomes.flatMap((outcome) =>
+      outcome.status === "fulfilled" && outcome.value.applied ? [outcome.value.record] : [],
+    );
+    expect(applied).toHaveLength(1);
+    const winner = applied[0]?.decision;
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") expect(outcome.value.record.decision).toBe(winner);
+      else expect((outcome.reason as ExecError).code).toBe("approval-already-decided");
+    }
+    await eventually(() => settled.length > 0);
+    expect(settled).toHaveLength(1);
+  });
+
+  it("same-decision-twice-idempotent: a second press of the same button is quiet, another one names the winner", async () => {
+    const record = await ask();
+    await approvals.resolve(record.id, "allow-once", alice);
+    expect(await approvals.resolve(record.id, "allow-once", bob)).toMatchObject({ applied: false });
+    await expect(approvals.resolve(record.id, "deny", bob)).rejects.toThrow(/already allowed by Alice/);
+  });
+
+  it("agent-approves-itself: an agent never decides, whatever the rank of its token", async () => {
+    const record = await ask();
+    expect(await codeOf(approvals.resolve(record.id, "allow-once", agent))).toBe("not-authorized");
+    expect((await approvals.get(record.id))?.status).toBe("pending");
+  });
+
+  it("agent-approves-itself: a person who is no approver changes nothing and is written down", async () => {
+    const record = await ask();
+    expect(await codeOf(approvals.resolve(record.id, "allow-once", stranger))).toBe("not-authorized");
+    expect((await approvals.get(record.id))?.status).toBe("pending");
+    const { entries } = await audit.read({ limit: 10 });
+    expect(entries.at(-1)?.event).toMatchObject({ type: "access-refused", actor: stranger });
+  });
+
+  it("ask-always-hides-durable: a decision that is not offered is refused and leaves it pending", async () => {
+    const record = await ask({ offered: ["allow-once", "deny"] });
+    expect(await codeOf(approvals.resolve(record.id, "allow-always", bob))).toBe("approval-not-offered");
+    expect((await approvals.get(record.id))?.status).toBe("pending");
+  });
+
+  it("keeps the reason given with a denial", async () => {
+    const record = await ask();
+    const done = await approvals.resolve(record.id, "deny", bob, { comment: "not on a Friday" });
+    expect(done.record.comment).toBe("not on a Friday");
+  });
+});
+
+describe("finding an approval by what a person types", () => {
+  it("short-id-shown-full-id-needed: a unique beginning is enough, an ambiguous one names both", async () => {
+    const ids = ["a17b4920-0000-4000-8000-000000000001", "a17bffff-0000-4000-8000-000000000002"];
+    for (const id of ids) await approvals.request(request, { id, runId: crypto.randomUUID(), timeoutMs: 60_000 });
+    await expect(approvals.resolve("a17b", "deny", bob)).rejects.toThrow(new RegExp(ids.join(", ")));
+    expect((await approvals.resolve("A17B4920", "deny", bob)).record.id).toBe(ids[0]);
+    // Only one is left waiting, so the beginning is unique now.
+    expect((await approvals.resolve("a17b", "deny", bob)).record.id).toBe(ids[1]);
+  });
+
+  it.each(["a17", "zzzz", "deadbeef", "../../x", ""])("says that %j is unknown", async (id) => {
+    await ask();
+    expect(await codeOf(approvals.resolve(id, "deny", bob))).toBe("approval-unknown");
+  });
+});
+
+describe("expiry", () => {
+  it("a record past its time is expired even before any timer has run", async () => {
+    const record = await ask({}, 1_000);
+    clock.advance(1_000);
+    expect(await codeOf(approvals.resolve(record.id, "allow-once", bob))).toBe("approval-expired");
+    expect((await approvals.get(record.id))?.status).toBe("expired");
+    await eventually(() => settled.length === 1);
+    expect(settled[0]?.status).toBe("expired");
+  });
+
+  it("expires by itself, once, and a late press says so", async () => {
+    const record = await ask({}, 40);
+    await eventually(() => settled.length === 1);
+    expect(settled[0]?.status).toBe("expired");
+    expect(await codeOf(approvals.resolve(record.id, "allow-once", bob))).toBe("approval-expired");
+    expect(settled).toHaveLength(1);
+  });
+});
+
+describe("surviving a kill", () => {
+  it("asking again with the same ids gives the record that exists", async () => {
+    const ids = { id: crypto.randomUUID(), runId: crypto.randomUUID(), timeoutMs: 60_000 };
+    const first = await approvals.request(request, ids);
+    await approvals.resolve(first.id, "deny", bob);
+    expect((await approvals.request({ ...request, command: "other" }, ids)).status).toBe("denied");
+  });
+
+  it("a decision that was stored but not handed on is handed on at the next start", async () => {
+    const record = await ask();
+    // What a kill between the compare-and-set and the queue leaves behind.
+    const found = await state.store.get<ApprovalRecord>("approval", record.id);
+    await state.store.compareAndSet("approval", record.id, found?.version ?? 0, {
+      ...record,
+      status: "allowed",
+      decision: "allow-once",
+    });
+    const after: ApprovalRecord[] = [];
+    await state.queue.close({ drainMs: 100 });
+    await state.store.close();
+    const reopened = await openState({
+      stateDir: state.stateDir,
+      clock,
+      newId: () => crypto.randomUUID(),
+    });
+    const revived = createApprovals({
+      ...reopened,
+      clock,
+      audit: createAudit({ store: reopened.store, clock, gatewayId: "aaaaaaaa" }),
+      gatewayId: "aaaaaaaa",
+      mayDecide: async () => undefined,
+    });
+    await revived.start(async (settledRecord) => {
+      after.push(settledRecord);
+    });
+    await eventually(() => after.length === 1);
+    expect(after[0]).toMatchObject({ id: record.id, status: "allowed" });
+    await reopened.close({ drainMs: 100 });
+  });
+});
