@@ -27,7 +27,7 @@ export interface Unread {
 }
 
 /** Which view of the output: `plain` for tool results and logs, `color` for a client that shows ANSI colours. */
-export type OutputView = "plain" | "color";
+export type OutputView = "plain" | "colored";
 
 interface Run {
   readonly stream: StreamName;
@@ -98,7 +98,7 @@ export class OutputBuffer {
 
   /** The last `chars` characters in that view. */
   tail(chars: number, view: OutputView = "plain"): string {
-    if (view === "color") return this.#rawTail(chars);
+    if (view === "colored") return this.#rawTail(chars);
     // Colours take room that the plain view does not show: look further back until there is enough.
     for (let window = chars; ; window *= 4) {
       const raw = this.#rawTail(window);
