@@ -21,9 +21,11 @@ export class Journal {
   readonly entries: JournalEntry[] = [];
   private readonly loose: string[] = [];
   private readonly now: () => number;
+  private readonly onRecord: () => void;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, onRecord: () => void = () => {}) {
     this.now = now;
+    this.onRecord = onRecord;
   }
 
   record(entry: Omit<JournalEntry, "atMs" | "violations">): JournalEntry {
@@ -32,6 +34,7 @@ export class Journal {
     if (this.entries.length > MAX_ENTRIES) {
       for (const old of this.entries.splice(0, this.entries.length - MAX_ENTRIES)) this.loose.push(...tagged(old));
     }
+    this.onRecord();
     return full;
   }
 

@@ -10,6 +10,8 @@ export interface PageButton {
   readonly label: string;
   readonly style: "primary" | "success" | "danger" | "plain";
   readonly disabled?: boolean;
+  /** The platform asks this before it sends the press. */
+  readonly confirm?: string;
 }
 
 export interface PageMessage {
@@ -111,7 +113,7 @@ function message(m){
   const head=el("div",{className:"who"},m.author);if(m.bot)head.append(el("span",{className:"app",textContent:"APP"}));head.append(el("small",{textContent:m.time+(m.edited?" (edited)":"")}));
   const li=el("li",{className:(m.indent?"indent ":"")+(m.bot?"bot":"human")},...(m.ephemeral?[el("div",{className:"only",textContent:"Only visible to you"})]:[]),head,el("div",{className:"body",innerHTML:m.html}));
   li.dataset.id=m.id;if(m.accent)li.style.setProperty("--accent",m.accent);
-  for(const row of m.buttons)li.append(el("div",{className:"row"},...row.map((b)=>{const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>act("press",user,m.id,b.id)});e.dataset.action=b.id;return e})));
+  for(const row of m.buttons)li.append(el("div",{className:"row"},...row.map((b)=>{const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>{if(!b.confirm||confirm(b.confirm))act("press",user,m.id,b.id)}});e.dataset.action=b.id;return e})));
   return li}
 function modal(m){const d=$("modal");if(!m){if(d.open)d.close();return}if(d.open)return;
   const form=el("form",{method:"dialog"},el("h2",{textContent:m.title}),...m.fields.map((f)=>el("label",{},f.label,el(f.multiline?"textarea":"input",{name:f.id,required:!f.optional,rows:4}))),

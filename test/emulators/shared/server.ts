@@ -26,7 +26,10 @@ const DEFAULT_WAIT_MS = 5000;
 export abstract class EmulatorServer {
   readonly clock = new EmulatorClock();
   readonly faults = new Faults();
-  readonly journal = new Journal(() => this.clock.now());
+  readonly journal = new Journal(
+    () => this.clock.now(),
+    () => this.lookAgain(),
+  );
 
   private server: Server | undefined;
   private port = 0;
@@ -147,8 +150,12 @@ export abstract class EmulatorServer {
 
   /** Tells waiting tests and open pages that something happened. */
   protected changed(): void {
-    for (const look of [...this.watchers]) look();
+    this.lookAgain();
     for (const page of this.pages) page.write("data: changed\n\n");
+  }
+
+  private lookAgain(): void {
+    for (const look of [...this.watchers]) look();
   }
 
   /** Applies an armed fault and delay to one API call. `work` runs unless the fault comes before it. */
