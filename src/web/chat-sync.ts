@@ -3,10 +3,11 @@
  * the last change known, closes gaps, and sends what waits in the outbox once and in order.
  */
 import type { Card, PressAction } from "../core/cards.ts";
+import type { ErrorCode } from "../core/errors.ts";
 import type { ChatEntry, EventFrame, MethodResults } from "../protocol/frames.ts";
-import { type Connection, RequestError } from "./connection.ts";
+import { type Connection, type LostCode, RequestError } from "./connection.ts";
 import { type Conversation, EMPTY, withEntries, withLive } from "./conversation.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox, OutgoingMessage } from "./outbox.ts";
 
 /** Messages asked for at once. */
 const PAGE = 200;
@@ -14,7 +15,13 @@ const PAGE = 200;
 const RESEND_MS = 3000;
 
 /** Codes after which the same message can still be taken later. */
-const PASSING = new Set(["draining", "rate-limited", "internal", "connection-lost", "no-answer"]);
+const PASSING: ReadonlySet<string> = new Set<ErrorCode | LostCode>([
+  "draining",
+  "rate-limited",
+  "state-unavailable",
+  "connection-lost",
+  "no-answer",
+]);
 
 export interface ChatSyncOptions {
   readonly connection: Connection;
@@ -37,7 +44,8 @@ export class ChatSync {
   private opened = false;
   /** What the gateway tells while the chat is being opened may come before the answer is worked on. */
   private early: ChatEntry[] = [];
-  private sending = false;
+  private flushing = false;
+  private inFlight: OutgoingMessage | undefined;
   private loadingOlder: Promise<void> | undefined;
   private gatewayId: string | undefined;
   private cancelResend = () => {};
@@ -160,6 +168,9 @@ export class ChatSync {
       void this.open();
       return;
     }
+    // Our words often come back before the answer to sending them: they must not be on the page twice.
+    const { card } = entry;
+    if (card.kind === "said" && card.text === this.inFlight?.text) this.options.outbox.echoed(this.inFlight.clientId);
     this.set(withEntries(this.current, [entry]));
     this.options.onNews([entry]);
   }
@@ -169,15 +180,16 @@ export class ChatSync {
   }
 
   private async flush(): Promise<void> {
-    if (this.sending || !this.opened) return;
+    if (this.flushing || !this.opened) return;
     const { connection, outbox } = this.options;
-    this.sending = true;
+    this.flushing = true;
     this.cancelResend();
     try {
       for (;;) {
         const next = outbox.messages.find((message) => message.refused === undefined);
         if (next === undefined || connection.state.kind !== "connected") return;
         const { chatId, clientId, text } = next;
+        this.inFlight = next;
         await connection.request("chat.send", { chatId, clientId, text }).then(
           () => outbox.remove(clientId),
           (error: RequestError) => {
@@ -192,7 +204,8 @@ export class ChatSync {
         this.cancelResend = this.options.later(error.retryAfterMs ?? RESEND_MS, () => void this.flush());
       }
     } finally {
-      this.sending = false;
+      this.inFlight = undefined;
+      this.flushing = false;
     }
   }
 

@@ -15,17 +15,20 @@ export interface OutgoingMessage {
   readonly queuedAtMs: number;
   /** Why the gateway refused it; it then waits for a person. */
   readonly refused?: string;
+  /** It is in the conversation already; only the gateway's word that it has been taken is missing. */
+  readonly echoed?: true;
 }
 
 function isOutgoing(value: unknown): value is OutgoingMessage {
   if (typeof value !== "object" || value === null) return false;
-  const { clientId, chatId, text, queuedAtMs, refused } = value as Record<string, unknown>;
+  const { clientId, chatId, text, queuedAtMs, refused, echoed } = value as Record<string, unknown>;
   return (
     typeof clientId === "string" &&
     typeof chatId === "string" &&
     typeof text === "string" &&
     typeof queuedAtMs === "number" &&
-    (refused === undefined || typeof refused === "string")
+    (refused === undefined || typeof refused === "string") &&
+    (echoed === undefined || echoed === true)
   );
 }
 
@@ -68,12 +71,16 @@ export class Outbox {
   }
 
   refuse(clientId: string, reason: string): void {
-    this.replace(clientId, (message) => ({ ...message, refused: reason }));
+    this.replace(clientId, ({ echoed: _, ...message }) => ({ ...message, refused: reason }));
+  }
+
+  echoed(clientId: string): void {
+    this.replace(clientId, (message) => ({ ...message, echoed: true }));
   }
 
   /** Puts a refused message back in line. */
   retry(clientId: string): void {
-    this.replace(clientId, ({ refused: _, ...message }) => message);
+    this.replace(clientId, ({ refused: _, echoed: __, ...message }) => message);
   }
 
   private replace(clientId: string, edit: (message: OutgoingMessage) => OutgoingMessage): void {

@@ -33,7 +33,8 @@ export const MAX_NEWLINES_SHOWN = 3;
 const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{DI}\u2800]/u;
 const BLANKS = new RegExp(`[ \\t]{${MAX_BLANKS_SHOWN + 1},}`, "u");
 const NEWLINES = new RegExp(`\\n{${MAX_NEWLINES_SHOWN + 1},}|\\n`, "u");
-const WORD = /[\p{L}\p{M}\p{N}_]+/u;
+/** Some letters and marks are invisible too: those do not belong to a word. */
+const WORD = /(?:(?!\p{DI})[\p{L}\p{M}\p{N}_])+/u;
 const SPECIAL = new RegExp([HIDDEN, BLANKS, NEWLINES, WORD].map((part) => `(${part.source})`).join("|"), "gu");
 
 /** Scripts whose letters are drawn like Latin ones. */

@@ -47,7 +47,7 @@ function Day({
 
 export function MessageList({ chat }: { readonly chat: Chat }) {
   const { messages, hasOlder } = chat.conversation.value;
-  const outgoing = chat.outgoing.value;
+  const outgoing = chat.outgoing.value.filter((message) => message.echoed === undefined);
   const connected = chat.connection.value.kind === "connected";
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
