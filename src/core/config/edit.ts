@@ -11,6 +11,7 @@ import { withFileLock } from "./lock.ts";
 import { jsonSchema, type Problem, type SchemaNode, schemaAt } from "./problems.ts";
 import { needsRestart } from "./reload-rules.ts";
 import { saveConfigText } from "./save.ts";
+import { STARTER_CONFIG } from "./starter.ts";
 import { type Edit, editText } from "./text-edit.ts";
 
 /** For installations whose configuration is managed elsewhere. */
@@ -62,22 +63,22 @@ export async function editConfig(loaded: LoadResult, edit: Edit, options: EditOp
     throw new ExecError("invalid-argument", `The configuration is read-only here: ${READ_ONLY_VARIABLE} is set.`);
   }
   const work = () => {
-    const text = readText(path);
-    const hash = hashText(text);
+    const { text, hash, exists } = readCurrent(path);
     if (options.baseHash !== undefined && options.baseHash !== hash) {
       throw new ExecError("invalid-argument", `${path} was changed meanwhile; read it again and repeat the change.`);
     }
     const key = spelledAsFile(text, edit.path);
     const edited = editText(text, { ...edit, path: key });
+    const changed = edited.changed || !exists;
     const remaining = check(loaded, text, edited.text);
     const base = {
       path: formatKeyPath(key),
-      changed: edited.changed,
+      changed,
       commentsLost: edited.commentsLost,
       restart: needsRestart(edit.path),
       remaining,
     };
-    if (!edited.changed || options.dryRun) return { ...base, written: false, hash };
+    if (!changed || options.dryRun) return { ...base, written: false, hash };
     const backup = saveConfigText(path, edited.text, randomUUID());
     return { ...base, written: true, hash: hashText(edited.text), ...(backup !== undefined && { backup }) };
   };
@@ -86,12 +87,14 @@ export async function editConfig(loaded: LoadResult, edit: Edit, options: EditOp
   return withFileLock(path, work);
 }
 
-function readText(path: string): string {
+/** A first change starts from the starter configuration, never from the open defaults of an empty file. */
+function readCurrent(path: string): { text: string; hash: string; exists: boolean } {
   try {
-    return readFileSync(path, "utf8");
+    const text = readFileSync(path, "utf8");
+    return { text, hash: hashText(text), exists: true };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return { text: STARTER_CONFIG, hash: hashText(""), exists: false };
   }
 }
 

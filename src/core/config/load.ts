@@ -55,6 +55,8 @@ export interface FailedConfig extends LoadBase {
   /** What could not be done: use the file at all, read it as JSON5, fit it to the schema, or find a secret. */
   readonly stage: "file" | "syntax" | "schema" | "secrets";
   readonly problems: readonly Problem[];
+  /** As in `LoadedConfig`, when the file could be read. */
+  readonly document?: unknown;
 }
 
 export type LoadResult = LoadedConfig | FailedConfig;
@@ -137,7 +139,7 @@ export function hashText(text: string): string {
 
 export type CheckedConfig =
   | Pick<LoadedConfig, "ok" | "config" | "secrets" | "document" | "warnings">
-  | Pick<FailedConfig, "ok" | "stage" | "problems">;
+  | Pick<FailedConfig, "ok" | "stage" | "problems" | "document">;
 
 /** What a text would mean as configuration. Reads secret files, writes nothing. */
 export function checkConfig(text: string, environment: Environment, paths: { readonly home: string }): CheckedConfig {
@@ -165,13 +167,14 @@ export function checkConfig(text: string, environment: Environment, paths: { rea
     return { ok: false, stage: "schema", problems: conflicts.map(({ path, message }) => place({ at: path, message })) };
   }
   const built = buildConfig(document, paths.home);
-  if (!built.ok) return { ok: false, stage: "schema", problems: findings(built.error, document).map(place) };
+  if (!built.ok) return { ok: false, stage: "schema", document, problems: findings(built.error, document).map(place) };
   const { config } = built;
   const { secrets, problems } = resolveSecrets(config, environment, paths.home);
   if (problems.length > 0) {
     return {
       ok: false,
       stage: "secrets",
+      document,
       problems: problems.map(({ at, message, value }) => {
         const shown = value === undefined ? undefined : showValue(value, at);
         return place({ at, message, ...(shown !== undefined && { value: shown }) });

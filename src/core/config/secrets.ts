@@ -41,7 +41,6 @@ export interface SecretProblem {
 }
 
 const MAX_SECRET_BYTES = 65_536;
-const MIN_TOKEN_CHARS = 16;
 
 /** Docker and Kubernetes hand secrets to a container here, readable by all inside it. */
 const CONTAINER_SECRETS = /^\/(var\/)?run\/secrets\//;
@@ -139,12 +138,6 @@ export function resolveSecrets(
 
   const gatewayToken = resolve(["gateway", "auth", "token"], config.gateway.auth.token, "OPENCLAW_GATEWAY_TOKEN");
   const redisUrl = resolve(["redis", "url"], config.redis.url, "REDIS_URL");
-  if (gatewayToken !== undefined && gatewayToken.length < MIN_TOKEN_CHARS) {
-    problems.push({
-      at: ["gateway", "auth", "token"],
-      message: `too short to be safe; use at least ${MIN_TOKEN_CHARS} characters`,
-    });
-  }
   if (redisUrl !== undefined && !/^rediss?:\/\//.test(redisUrl)) {
     problems.push({
       at: ["redis", "url"],

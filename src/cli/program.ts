@@ -1,0 +1,104 @@
+/**
+ * The command line. A command is one line in `COMMANDS`; what it needs is imported only when it is the one that was
+ * called, so that the gateway starts fast and `config get` loads no chat SDK.
+ */
+import { readFileSync } from "node:fs";
+import { styleText } from "node:util";
+import { Command, CommanderError } from "commander";
+import { ExecError } from "../core/errors.ts";
+import { type Cli, type CliIo, type Define, EXIT } from "./io.ts";
+
+const NAME = "openclaw-exec";
+
+interface Entry {
+  readonly name: string;
+  readonly group: "Run" | "Look" | "Set up";
+  readonly about: string;
+  readonly define: Define;
+}
+
+const later =
+  (load: () => Promise<{ readonly define: Define }>): Define =>
+  async (command, cli) =>
+    (await load()).define(command, cli);
+
+const COMMANDS: readonly Entry[] = [
+  {
+    name: "config",
+    group: "Set up",
+    about: "Read, change and check the configuration",
+    define: later(() => import("./config.ts")),
+  },
+];
+
+/** @returns the exit code. Never throws, never ends the process. */
+export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
+  let code: number = EXIT.ok;
+  const cli: Cli = {
+    ...io,
+    exit(value) {
+      code = value;
+    },
+  };
+  const program = frame(io);
+  const called = calledName(argv);
+  for (const entry of COMMANDS) {
+    const command = program.command(entry.name).description(entry.about).helpGroup(`${entry.group}:`);
+    // Without an action commander would print help and fail; the one that is called gets its own below.
+    if (entry.name !== called) command.action(() => undefined);
+    else await entry.define(command, cli);
+  }
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    return failure(error, io);
+  }
+}
+
+function frame(io: CliIo): Command {
+  const bold = (text: string) => styleText("bold", text, { validateStream: false });
+  return new Command(NAME)
+    .description("Run shell commands from chats, under a policy, with approvals.")
+    .usage("<command> [options]")
+    .version(version(), "-V, --version", "Print the version")
+    .helpOption("-h, --help", "Print help; also after a command")
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.err(text.trimEnd()),
+      outputError: (text, write) => write(sentence(text)),
+    })
+    .configureHelp({ styleTitle: bold, sortSubcommands: false })
+    .showSuggestionAfterError();
+}
+
+/** commander's own wording in the style of our other messages. */
+function sentence(text: string): string {
+  return text
+    .replace(/^error: (.)/, (_, first: string) => first.toUpperCase())
+    .replace(/\n?\(Did you mean (.*)\?\)/, "\nDid you mean $1?");
+}
+
+/** The first word that is not an option: options of the frame take no value. */
+function calledName(argv: readonly string[]): string | undefined {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).find((word) => !word.startsWith("-"));
+}
+
+/** package.json stands at the same distance from the source and from the build. */
+function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+function failure(error: unknown, io: CliIo): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof ExecError) {
+    io.err(error.message);
+    return EXIT.failed;
+  }
+  io.err(`Unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return EXIT.failed;
+}
