@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { ChatWatcher, OpenedChat, WebChats } from "../../../src/channels/web/chats.ts";
 import type { Card } from "../../../src/core/cards.ts";
 import type { ChatEntry } from "../../../src/protocol/frames.ts";
@@ -25,7 +26,12 @@ export class ChatClient implements ChatWatcher {
     return client;
   }
 
-  connect(chats: WebChats): Promise<void> {
+  get connected(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  /** `lateBy`: turns of the event loop until the answer has been written and delivery starts. */
+  connect(chats: WebChats, lateBy = 1): Promise<void> {
     return this.#inTurn(async () => {
       await this.#opened?.stop();
       const opened = await chats.open(
@@ -38,6 +44,7 @@ export class ChatClient implements ChatWatcher {
       for (const entry of entries) this.#keep(entry);
       this.seq = seq;
       this.#ever = true;
+      for (let left = lateBy; left > 0; left -= 1) await turn();
       opened.start();
       this.#tell();
     });
