@@ -2,6 +2,8 @@
  * The policy as the gateway asks it: layers are collected here (config, agent, session, host file, call) and judged by
  * the pure functions of `core/policy`. Also what `/exec` without arguments and `/exec explain` show.
  */
+
+import type { CommandScope, PolicyField } from "../commands/services.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
 import type { Card } from "../core/cards.ts";
 import type { Config } from "../core/config/schema.ts";
@@ -13,7 +15,7 @@ import { explainLayer, explainReason } from "../core/policy/reasons.ts";
 import { displayMode, resolvePolicy } from "../core/policy/resolve.ts";
 import type { EffectivePolicy, FileFacts } from "../core/policy/types.ts";
 import type { Sessions } from "../core/sessions/sessions.ts";
-import type { CommandScope, PolicyField } from "../commands/services.ts";
+import type { SearchPath } from "./search-path.ts";
 
 export interface PolicyServiceOptions {
   readonly config: () => Config;
@@ -22,8 +24,8 @@ export interface PolicyServiceOptions {
   readonly sessions: Sessions;
   readonly approvalsFile: ApprovalsFile;
   readonly facts: () => FileFacts;
-  /** The gateway's PATH, frozen at start. */
-  readonly path: readonly string[];
+  /** The gateway's PATH, frozen once it is known. */
+  readonly searchPath: SearchPath;
 }
 
 export interface PolicyService {
@@ -35,6 +37,7 @@ export interface PolicyService {
 export function createPolicyService(options: PolicyServiceOptions): PolicyService {
   async function resolve(query: PolicyQuery): Promise<EffectivePolicy> {
     const config = options.config();
+    await options.searchPath.ready();
     const session = await options.sessions.overrides(query.sessionKey);
     return resolvePolicy({
       host: query.host,
@@ -53,7 +56,8 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
   return {
     resolve,
 
-    decide: (query) => decide({ ...query, path: options.path, home: options.home, facts: options.facts() }),
+    decide: (query) =>
+      decide({ ...query, path: options.searchPath.folders(), home: options.home, facts: options.facts() }),
 
     async fields(scope) {
       const config = options.config();
@@ -102,7 +106,11 @@ export function explainCard(command: string, decision: Decision): Card {
     })),
     ...(decision.kind === "deny" ? [] : [{ label: "would run", value: planText(decision.plan) }]),
     ...(decision.kind === "ask" && decision.alwaysStores.length > 0
-      ? decision.alwaysStores.map((entry) => ({ label: "always stores", value: entry.pattern, note: "with exactly these arguments, in this directory" }))
+      ? decision.alwaysStores.map((entry) => ({
+          label: "always stores",
+          value: entry.pattern,
+          note: "with exactly these arguments, in this directory",
+        }))
       : []),
   ];
   return {

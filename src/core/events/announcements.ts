@@ -97,7 +97,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
             entity: `run:${record.runId}`,
             version: RUNNING_VERSION,
             route,
-            card: runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS, "color"), totalChars: run.session.totalChars }),
+            card: runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS, "colored"), totalChars: run.session.totalChars }),
           });
           await note(record.approvalId, "running");
         });
@@ -118,7 +118,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       const { record } = run;
       if (!record.route || !shown.has(record.runId)) return;
       deliveries.live(`run:${record.runId}`, record.route, () =>
-        runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS, "color"), totalChars: run.session.totalChars }),
+        runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS, "colored"), totalChars: run.session.totalChars }),
       );
     },
 

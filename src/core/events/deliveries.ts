@@ -52,8 +52,8 @@ interface DeliveryData {
 interface MessageRecord {
   readonly ref?: MessageRef;
   readonly version: number;
-  /** A send was begun and its outcome is not known yet. */
-  readonly inDoubt: boolean;
+  /** The version whose sending was begun and whose outcome is not known. */
+  readonly inDoubt?: number;
 }
 
 export interface Post {
@@ -125,6 +125,24 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     });
   }
 
+  /** Edits what is there, else sends; after a send in doubt the platform is asked first. */
+  async function transmit(
+    sender: Sender,
+    message: Outbound,
+    recordKey: string,
+    version: number,
+    known: MessageRecord | undefined,
+  ): Promise<SendResult> {
+    let ref = known?.ref;
+    if (!ref && known?.inDoubt !== undefined && sender.reconcile) {
+      ref = await sender.reconcile(message);
+      if (ref && known.inDoubt === version) return { kind: "sent", ref };
+    }
+    if (ref) return sender.capabilities.edit ? sender.edit(ref, message) : { kind: "sent", ref };
+    await store.put<MessageRecord>(NS, recordKey, { version: 0, inDoubt: version }, { ttlMs: MESSAGE_TTL_MS });
+    return sender.send(message);
+  }
+
   async function deliver(job: Job<DeliveryData>): Promise<void> {
     const { data } = job;
     const sender = findSender(data.route.channel, data.route.accountId);
@@ -142,24 +160,10 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       ...(data.onlyFor ? { onlyFor: data.onlyFor } : {}),
       ...(data.file ? { file: data.file } : {}),
     };
-    const ref =
-      known?.ref ?? (known?.inDoubt && sender.reconcile ? await sender.reconcile(message) : undefined) ?? undefined;
-    if (!ref) {
-      await store.put<MessageRecord>(NS, recordKey, { version: 0, inDoubt: true }, { ttlMs: MESSAGE_TTL_MS });
-    }
-    const result = ref
-      ? sender.capabilities.edit
-        ? await sender.edit(ref, message)
-        : ({ kind: "sent", ref } as const)
-      : await sender.send(message);
+    const result = await transmit(sender, message, recordKey, version, known);
     switch (result.kind) {
       case "sent":
-        await store.put<MessageRecord>(
-          NS,
-          recordKey,
-          { ref: result.ref, version, inDoubt: false },
-          { ttlMs: MESSAGE_TTL_MS },
-        );
+        await store.put<MessageRecord>(NS, recordKey, { ref: result.ref, version }, { ttlMs: MESSAGE_TTL_MS });
         options.onDelivered?.({
           channel: data.route.channel,
           kind: data.card.kind,
@@ -167,12 +171,12 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         });
         return;
       case "retry":
-        if (!ref) await store.delete(NS, recordKey);
+        if (!known?.ref) await store.delete(NS, recordKey);
         throw new RetryLater(result.afterMs, result.why);
       case "unknown":
         throw new Error(`The message may or may not have been sent: ${result.why}`);
       case "permanent":
-        if (!ref) await store.delete(NS, recordKey);
+        if (!known?.ref) await store.delete(NS, recordKey);
         throw new PermanentFailure(result.why);
     }
   }

@@ -85,6 +85,10 @@ export interface ExecToolOptions {
   readonly layerName: (layer: PolicyLayer) => string;
   /** Yield window of the environment (`OPENCLAW_BASH_YIELD_MS`) or the default. */
   readonly yieldMs: (settings: AgentSettings) => number;
+  /** Shows a new request where it belongs; resolves once that is durably queued. */
+  readonly announce: (record: ApprovalRecord) => Promise<void>;
+  /** Where a request is shown that comes from no chat. */
+  readonly defaultRoute: Route;
   /** A foreground run leaves no session behind (exec.md section 3). */
   readonly forget: (session: ProcessSession) => void;
   /** Lines that warn whoever decides, and that the tool result repeats. */
@@ -241,7 +245,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     }
     const { args, settings, policy } = judged;
     const spec = specOf(judged, context, "none");
-    return approvals.request(
+    const record = await approvals.request(
       {
         command: args.command,
         cwd: judged.cwd,
@@ -266,10 +270,12 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         notifyOnExit: settings.exec.notifyOnExit,
         ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
         ...(args.node ? { node: args.node } : {}),
-        ...(context.route ? { route: context.route } : {}),
+        route: context.route ?? options.defaultRoute,
       },
       { id: idFrom(context.requestId, "approval"), runId: spec.runId, timeoutMs: config.approvals.timeoutSec * 1000 },
     );
+    await options.announce(record);
+    return record;
   }
 
   function denied(decision: Extract<Decision, { kind: "deny" }>): ExecError {

@@ -301,7 +301,7 @@ export class Runs {
       outcome: outcomeOf(end),
       exitCode: end.exitCode,
       exitSignal: end.exitSignal,
-      tail: session.tail(CARD_TAIL_CHARS, "color"),
+      tail: session.tail(CARD_TAIL_CHARS, "colored"),
       totalChars: session.totalChars,
       notes: end.notes,
       backgrounded: session.backgrounded,

@@ -1,0 +1,445 @@
+/**
+ * The composition root: builds every part from one configuration, wires them, starts them in order and stops them in
+ * reverse. No other file knows all parts, and no part is reachable except through here.
+ */
+
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Channel, Inbound } from "../channels/channel.ts";
+import { createRedactor } from "../channels/text/redact.ts";
+import { WEB_ACCOUNT, WebChannel } from "../channels/web/adapter.ts";
+import { complete } from "../commands/complete.ts";
+import { COMMANDS } from "../commands/registry.ts";
+import type { CommandServices } from "../commands/services.ts";
+import type { Access } from "../core/access/access.ts";
+import { createOperatorAccess } from "../core/access/operator.ts";
+import { createApprovals } from "../core/approvals/approvals.ts";
+import { APPROVALS_FILE, openApprovalsFile } from "../core/approvals/approvals-file.ts";
+import { type ApprovalRecord, slugOf } from "../core/approvals/record.ts";
+import { type Audit, createAudit } from "../core/audit/audit.ts";
+import { type Clock, type NewId, systemClock } from "../core/clock.ts";
+import { boundAgent } from "../core/config/bindings.ts";
+import type { LoadedConfig } from "../core/config/load.ts";
+import type { Config } from "../core/config/schema.ts";
+import { ExecError } from "../core/errors.ts";
+import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
+import { createDeliveries } from "../core/events/deliveries.ts";
+import { createSystemEvents } from "../core/events/system-events.ts";
+import { channelMarks, checkEnvOverrides } from "../core/exec/env.ts";
+import { createExecTool } from "../core/exec/exec-tool.ts";
+import { createFileFacts } from "../core/exec/file-facts.ts";
+import { preflight } from "../core/exec/preflight.ts";
+import { createProcessTool } from "../core/exec/process-tool.ts";
+import type { ToolResult } from "../core/exec/results.ts";
+import { runCard } from "../core/exec/run-card.ts";
+import { Runs } from "../core/exec/runs.ts";
+import { agentSettings, DEFAULT_YIELD_MS, defaultAgentId, findAgent } from "../core/exec/settings.ts";
+import { ShellSnapshots, snapshotsEnabled } from "../core/exec/shell-snapshot.ts";
+import { createGatewayHost } from "../core/hosts/gateway-host.ts";
+import { recheckBinding } from "../core/policy/binding.ts";
+import type { ReasonCode } from "../core/policy/decision.ts";
+import { explainLayer, explainReason } from "../core/policy/reasons.ts";
+import { createLeftovers } from "../core/process/leftovers.ts";
+import { processLimits } from "../core/process/limits.ts";
+import { ProcessSessions } from "../core/process/registry.ts";
+import { createSupervisor } from "../core/process/supervisor.ts";
+import { actorLabel, type Route } from "../core/route.ts";
+import { createSessions } from "../core/sessions/sessions.ts";
+import { openState } from "../core/store/open-state.ts";
+import { gatewayIdentity } from "./identity.ts";
+import { createIngress, type Ingress } from "./ingress.ts";
+import { createMetrics } from "./metrics.ts";
+import { createPolicyService, explainCard } from "./policy-service.ts";
+import { redactCard } from "./redact-card.ts";
+import { createRunLog } from "./run-log.ts";
+import { SearchPath } from "./search-path.ts";
+import { startServer } from "./server.ts";
+import type { ReadinessCheck, RunningServer, ServerDeps } from "./server-deps.ts";
+import { createTools, type InvokeTool } from "./tools.ts";
+
+/** Queue and channels get this much of the drain time; the rest is for children. */
+const QUEUE_DRAIN_SHARE = 0.3;
+
+export interface GatewayOptions {
+  readonly loaded: LoadedConfig;
+  /** The configuration as it is now; changes of live keys are seen at the next command. */
+  readonly config: () => Config;
+  /** Absent only with `gateway.auth.mode: "none"`. */
+  readonly token: string | undefined;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly host: string;
+  readonly port: number;
+  readonly clock?: Clock;
+  readonly newId?: NewId;
+}
+
+export interface Gateway {
+  readonly gatewayId: string;
+  readonly audit: Audit;
+  readonly invokeTool: InvokeTool;
+  /** Sweeps what an earlier life left, starts queue, channels and, unless told otherwise, the server. */
+  start(options?: { readonly listen?: boolean }): Promise<RunningServer | undefined>;
+  /** Stops within `drainMs`: no new work, clients told, children ended, messages handed on, state closed. */
+  stop(options: { readonly drainMs: number; readonly reason: string }): Promise<void>;
+}
+
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { loaded, config, version, logger } = options;
+  const clock = options.clock ?? systemClock;
+  const newId = options.newId ?? (() => crypto.randomUUID());
+  const { stateDir } = loaded;
+  const startedAtMs = clock.now();
+  const instanceId = newId();
+  const gatewayId = await gatewayIdentity(stateDir);
+  const onError = (error: unknown, what: string) => logger.error({ err: error }, what);
+  await mkdir(agentSettings(config(), defaultAgentId(config()), stateDir).workspace, { recursive: true, mode: 0o700 });
+
+  const state = await openState({
+    stateDir,
+    clock,
+    newId,
+    redisPrefix: config().redis.prefix,
+    ...(loaded.secrets.redisUrl ? { redisUrl: loaded.secrets.redisUrl } : {}),
+    onTrouble: (what, error) => onError(error, what),
+  });
+  const { store, queue } = state;
+  const redactor = createRedactor([...loaded.secrets.values, ...(options.token ? [options.token] : [])]);
+  const audit = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
+  const metrics = createMetrics();
+  const sessions = createSessions(store);
+  const systemEvents = createSystemEvents(store);
+
+  const leftovers = createLeftovers();
+  const limits = processLimits(process.env);
+  const supervisor = createSupervisor({ clock });
+  const processSessions = new ProcessSessions({
+    clock,
+    limits: () => ({ ...limits, jobTtlMs: config().tools.exec.cleanupMs ?? limits.jobTtlMs }),
+    logFolder: join(stateDir, "logs"),
+    logMaxBytes: config().limits.maxLogBytes,
+  });
+  const searchPath = new SearchPath(process.env, (message) => logger.warn(message));
+  const approvalsFile = await openApprovalsFile({ path: join(stateDir, APPROVALS_FILE), clock, newId });
+  const policy = createPolicyService({
+    config,
+    stateDir,
+    home: loaded.home,
+    sessions,
+    approvalsFile,
+    facts: createFileFacts,
+    searchPath,
+  });
+
+  const access: Access = createOperatorAccess(config);
+  const approvals = createApprovals({
+    store,
+    queue,
+    clock,
+    audit,
+    gatewayId,
+    mayDecide: (actor, record, route) => access.mayDecide(actor, record, route),
+  });
+  const webChannel = new WebChannel({
+    store,
+    clock,
+    instanceId,
+    onError: (error) => onError(error, "reading the web chat"),
+  });
+  const channels: readonly Channel[] = [webChannel];
+  const deliveries = createDeliveries({
+    store,
+    queue,
+    clock,
+    findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
+    prepare: (card) => redactCard(card, redactor),
+    onDelivered: ({ channel, kind, waitedMs }) => {
+      metrics.deliveries.delivered.inc({ channel, kind });
+      metrics.deliveries.seconds.observe({ channel }, waitedMs / 1000);
+    },
+  });
+
+  const gatewayHost = createGatewayHost({
+    supervisor,
+    env: process.env,
+    get path() {
+      return searchPath.folders();
+    },
+    ...(snapshotsEnabled(process.env)
+      ? { snapshots: new ShellSnapshots({ stateDir, env: process.env, home: loaded.home, clock }) }
+      : {}),
+  });
+  const runs = new Runs({
+    store,
+    clock,
+    audit,
+    sessions: processSessions,
+    leftovers,
+    gatewayId,
+    instanceId,
+    hosts: new Map([["gateway", gatewayHost]]),
+    recheck: async (spec) => recheckBinding(spec, createFileFacts()),
+    explain: explainReason,
+    maxConcurrent: () => config().limits.maxConcurrentRuns,
+    channelContext: (spec) =>
+      spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
+    onError,
+  });
+
+  const exec = createExecTool({
+    config,
+    stateDir,
+    sessions,
+    approvals,
+    runs,
+    audit,
+    resolvePolicy: policy.resolve,
+    decide: policy.decide,
+    checkEnv: checkEnvOverrides,
+    preflight,
+    sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
+    elevated: async () => ({
+      refused:
+        "Elevated mode needs a sandboxed session to leave, and no sandbox runtime is active here. Nothing was run.",
+    }),
+    explain: explainReason,
+    layerName: explainLayer,
+    yieldMs: (settings) => settings.exec.backgroundMs ?? limits.yieldMs ?? DEFAULT_YIELD_MS,
+    forget: (session) => processSessions.forget(session),
+    warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(explainReason),
+    announce: (record) => announcements.showApproval(record.id),
+    defaultRoute: WEB_MAIN_ROUTE,
+  });
+  const announcements: Announcements = createAnnouncements({
+    clock,
+    approvals,
+    deliveries,
+    events: systemEvents,
+    explain: explainReason,
+    execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
+    approvalRoutes: (record) => [record.request.route ?? WEB_MAIN_ROUTE],
+    onError,
+  });
+  runs.listen(announcements);
+  runs.listen({
+    started: (run) => metrics.runs.started.inc({ host: run.record.host }),
+    finished: async (record) => metrics.runEnded(record.outcome ?? "lost", record.durationMs ?? 0),
+  });
+  processSessions.onEndAcknowledged((session) => {
+    systemEvents
+      .remove(session.sessionKey, `exec:${session.id}`)
+      .catch((error) => onError(error, `taking back the completion of ${session.id}`));
+  });
+
+  const processTool = createProcessTool({ sessions: processSessions });
+  const callProcess = (args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult> =>
+    processTool.call(args, { scope: `agent:${agentId}` });
+  const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess });
+  const runLog = createRunLog({ runs, sessions: processSessions });
+
+  let phase: "starting" | "ready" | "draining" = "starting";
+  const readiness = async () => {
+    const checks = await Promise.all([
+      check("store", () => store.health()),
+      check("queue", () => queue.health()),
+      check("approvals-file", async () => {
+        const damage = approvalsFile.damage();
+        if (damage) throw new Error(damage);
+      }),
+    ]);
+    return { ready: phase === "ready" && checks.every((one) => one.ok), checks };
+  };
+
+  const services: CommandServices = {
+    commands: COMMANDS,
+    exec,
+    runs,
+    approvals,
+    sessions,
+    bashEnabled: () => config().commands.bash,
+    process: callProcess,
+    policy: policy.fields,
+    async explain(command, scope) {
+      const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
+      return explainCard(command, judged.decision);
+    },
+    async status() {
+      const [{ ready, checks }, queueCounts] = await Promise.all([readiness(), queue.counts()]);
+      return {
+        version,
+        gatewayId,
+        upMs: clock.now() - startedAtMs,
+        state: phase === "draining" ? "draining" : ready ? "ready" : "not-ready",
+        problems: checks.filter((one) => !one.ok).map((one) => `${one.name}: ${one.detail ?? "not available"}`),
+        channels: channels.map((channel) => {
+          const { state: channelState, detail, accountId } = channel.status();
+          return {
+            name: accountId === "default" ? channel.id : `${channel.id}/${accountId}`,
+            state: channelState,
+            ...(detail ? { detail } : {}),
+          };
+        }),
+        queue: queueCounts,
+      };
+    },
+    runCard: (record) => runCard(record),
+  };
+  const ingress: Ingress = createIngress({
+    queue,
+    clock,
+    config,
+    access,
+    services,
+    deliveries,
+    agentFor: (event: Inbound) => boundAgent(config(), event.route, event.actor) ?? defaultAgentId(config()),
+    onError,
+    logFile: runLog.file,
+  });
+
+  /** What a person decided becomes effect: stored rule, run, final card. Runs at least once per settled record. */
+  async function onSettled(record: ApprovalRecord): Promise<void> {
+    metrics.approvals.resolved.inc({ state: record.status === "pending" ? "expired" : record.status });
+    await announcements.showApproval(record.id);
+    if (record.status !== "allowed") return;
+    if (record.decision === "allow-always") {
+      await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
+      await audit.record({
+        type: "allowlist-changed",
+        change: "added",
+        agentId: record.request.agentId,
+        patterns: record.request.alwaysStores.map((entry) => entry.pattern),
+        actor: record.decidedBy ?? record.request.requester,
+        approvalId: record.id,
+      });
+    }
+    try {
+      await exec.runApproved(record);
+    } catch (error) {
+      // The run's own record and card say why it did not start; only an unexpected fault is tried again.
+      if (!(error instanceof ExecError)) throw error;
+      logger.warn({ approvalId: record.id, code: error.code }, error.message);
+    }
+  }
+
+  let server: RunningServer | undefined;
+  async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
+    await processSessions.start();
+    await runs.sweep();
+    await approvals.start(onSettled);
+    for (const record of await approvals.pending()) {
+      if (record.gatewayId !== gatewayId || !listen) continue;
+      await approvals.annotate(record.id, { statusLine: "The gateway restarted; this still waits for you." });
+      await announcements.showApproval(record.id);
+    }
+    await deliveries.start();
+    await ingress.start();
+    for (const channel of channels) await channel.start(ingress.accept);
+    metrics.watchQueue(() => queue.counts());
+    metrics.watchNow({
+      running: () => runs.active().length,
+      pendingApprovals: async () => (await approvals.pending()).length,
+    });
+    phase = "ready";
+    if (!listen) return undefined;
+    server = await startServer(serverDeps(), {
+      host: options.host,
+      port: options.port,
+      limits: {
+        maxBodyBytes: config().gateway.maxBodyBytes,
+        maxTokenFailures: config().gateway.auth.maxFailures,
+        tokenLockoutSec: config().gateway.auth.lockoutSec,
+      },
+    });
+    await audit.record({ type: "gateway-started", version, pid: process.pid, url: server.url });
+    return server;
+  }
+
+  async function stop({ drainMs, reason }: { readonly drainMs: number; readonly reason: string }): Promise<void> {
+    phase = "draining";
+    runs.drain();
+    announcements.stop();
+    await server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason });
+    // Children first, so that their ends are recorded and queued while the queue still takes them.
+    await supervisor.shutdown();
+    await runs.settled();
+    for (const channel of channels) await channel.stop();
+    deliveries.stop();
+    await audit.record({ type: "gateway-stopped", reason });
+    await approvalsFile.close();
+    await state.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE });
+    await processSessions.close();
+  }
+
+  const serverDeps = (): ServerDeps => ({
+    version,
+    gatewayId,
+    startedAtMs,
+    clock,
+    newId,
+    logger,
+    auth: {
+      token: options.token,
+      allowedOrigins: config().gateway.allowedOrigins,
+      allowedHosts: config().gateway.allowedHosts,
+    },
+    metrics,
+    audit,
+    webChats: webChannel,
+    async complete(text, actor) {
+      const [pending, rank] = await Promise.all([approvals.pending(), access.rank(actor, undefined)]);
+      return complete(text, {
+        commands: COMMANDS,
+        rank,
+        sessions: processSessions
+          .list(`agent:${defaultAgentId(config())}`)
+          .map((one) => ({ id: one.id, label: one.name })),
+        approvals: pending.map((record) => ({ slug: slugOf(record.id), command: record.request.command })),
+      });
+    },
+    runLog: runLog.page,
+    invokeTool,
+    async listApprovals() {
+      return (await approvals.pending()).map((record) => ({
+        id: record.id,
+        slug: slugOf(record.id),
+        command: redactor.redact(record.request.command).text,
+        cwd: record.request.cwd,
+        agentId: record.request.agentId,
+        requester: actorLabel(record.request.requester),
+        createdAtMs: record.createdAtMs,
+        expiresAtMs: record.expiresAtMs,
+        offered: record.request.offered,
+      }));
+    },
+    async resolveApproval({ id, decision, comment, actor }) {
+      const { record } = await approvals.resolve(id, decision, actor, comment ? { comment } : {});
+      return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
+    },
+    readiness,
+  });
+
+  return { gatewayId, audit, invokeTool, start, stop };
+}
+
+/** Where requests go that come from no chat: the operator's own. */
+const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType: "dm", chatId: "main" };
+
+/** Reasons after which what runs is the text as it stands, not something pinned to files. */
+const UNPINNED: ReadonlySet<ReasonCode> = new Set(["cannot-pin", "script-not-bindable", "script-missing"]);
+
+async function check(name: string, probe: () => Promise<void>): Promise<ReadinessCheck> {
+  try {
+    await probe();
+    return { name, ok: true };
+  } catch (error) {
+    return { name, ok: false, detail: (error as Error).message };
+  }
+}
+
+/** Whether this session has to run in a sandbox (hosts.md section 2.1). Without a backend such calls fail closed. */
+function isSandboxed(config: Config, sessionKey: string, agentId: string): boolean {
+  const mode = findAgent(config, agentId)?.sandbox?.mode ?? config.agents.defaults.sandbox.mode;
+  if (mode === "off") return false;
+  return mode === "all" || sessionKey !== `agent:${agentId}:main`;
+}

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Card, TextCard } from "../../../src/core/cards.ts";
+import { createDeliveries, type Deliveries, type Sender } from "../../../src/core/events/deliveries.ts";
+import type { MessageRef, Outbound, SendResult } from "../../../src/core/outbound.ts";
+import type { Route } from "../../../src/core/route.ts";
+import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
+
+const route: Route = { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1", threadId: "1.1" };
+const elsewhere: Route = { ...route, chatId: "C2" };
+const say = (text: string): TextCard => ({ kind: "text", tone: "info", text });
+
+/** A platform with a journal and faults: what a chat service does, as far as sending goes. */
+class Platform implements Sender {
+  readonly capabilities = { edit: true, minEditMs: 0, editsAreSilent: false };
+  readonly messages = new Map<string, { chatId: string; texts: string[] }>();
+  readonly faults: ((message: Outbound) => SendResult | "deliver-then-lose" | undefined)[] = [];
+  readonly lives: Card[] = [];
+  reconciles = true;
+
+  async send(message: Outbound): Promise<SendResult> {
+    const fault = this.faults.shift()?.(message);
+    if (fault && fault !== "deliver-then-lose") return fault;
+    const ref = this.#post(message);
+    if (fault) return { kind: "unknown", why: "connection reset after the request was written" };
+    return { kind: "sent", ref };
+  }
+
+  async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    const fault = this.faults.shift()?.(message);
+    if (fault && fault !== "deliver-then-lose") return fault;
+    this.messages.get(ref.messageId)?.texts.push(textOf(message.card));
+    return { kind: "sent", ref };
+  }
+
+  async live(_ref: MessageRef, card: Card): Promise<void> {
+    this.lives.push(card);
+  }
+
+  async reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    return this.reconciles && this.messages.has(message.key) ? refOf(message) : undefined;
+  }
+
+  #post(message: Outbound): MessageRef {
+    const again = this.messages.get(message.key);
+    this.messages.set(again ? `${message.key}#again` : message.key, {
+      chatId: message.route.chatId,
+      texts: [textOf(message.card)],
+    });
+    return refOf(message);
+  }
+
+  texts(chatId = "C1"): string[][] {
+    return [...this.messages.values()].filter((one) => one.chatId === chatId).map((one) => one.texts);
+  }
+}
+
+const refOf = (message: Outbound): MessageRef => ({
+  channel: "slack",
+  accountId: "default",
+  chatId: message.route.chatId,
+  messageId: message.key,
+});
+const textOf = (card: Card) => (card.kind === "text" ? (card.text ?? "") : card.kind);
+
+let clock: ManualClock;
+let state: TestState;
+let platform: Platform;
+let deliveries: Deliveries;
+
+beforeEach(async () => {
+  clock = manualClock();
+  state = await openTestState(clock);
+  platform = new Platform();
+  deliveries = createDeliveries({ ...state, clock, findSender: () => platform, prepare: (card) => card });
+  await deliveries.start();
+});
+
+afterEach(async () => {
+  deliveries.stop();
+  await state.dispose();
+});
+
+const quiet = () =>
+  eventually(async () => {
+    const counts = await state.queue.counts("delivery");
+    return counts.waiting + counts.active === 0;
+  });
+
+describe("deliveries", () => {
+  it("sends one message for one key, however often it is posted", async () => {
+    await Promise.all(Array.from({ length: 5 }, () => deliveries.post({ key: "k", route, card: say("once") })));
+    await quiet();
+    await deliveries.post({ key: "k", route, card: say("once") });
+    await quiet();
+    expect(platform.texts()).toEqual([["once"]]);
+  });
+
+  it("keeps the order of a conversation", async () => {
+    const wanted = Array.from({ length: 50 }, (_, index) => `m${index}`);
+    for (const text of wanted) await deliveries.post({ key: text, route, card: say(text) });
+    await quiet();
+    expect(platform.texts().flat()).toEqual(wanted);
+  });
+
+  it("edits an entity's message instead of sending another, and drops an older version", async () => {
+    await deliveries.upsert({ entity: "run:1", version: 1, route, card: say("running") });
+    await quiet();
+    await deliveries.upsert({ entity: "run:1", version: 3, route, card: say("done") });
+    await quiet();
+    await deliveries.upsert({ entity: "run:1", version: 2, route, card: say("late") });
+    await quiet();
+    expect(platform.texts()).toEqual([["running", "done"]]);
+  });
+
+  it("waits as long as the platform says and does not use up a try", async () => {
+    for (let index = 0; index < 10; index++) {
+      platform.faults.push(() => ({ kind: "retry", afterMs: 5, why: "429" }));
+    }
+    await deliveries.post({ key: "k", route, card: say("at last") });
+    await eventually(() => platform.texts().length === 1);
+    expect(platform.texts()).toEqual([["at last"]]);
+  });
+
+  it("wake-delivered-then-crash: asks the platform before sending again when the outcome is not known", async () => {
+    platform.faults.push(() => "deliver-then-lose");
+    await deliveries.post({ key: "k", route, card: say("exit 0") });
+    await eventually(async () => (await state.queue.counts("delivery")).delayed === 1);
+    clock.advance(2_000);
+    await state.queue.add({ name: "nudge", data: {} });
+    await eventually(async () => {
+      const counts = await state.queue.counts("delivery");
+      return counts.delayed + counts.waiting + counts.active === 0;
+    });
+    expect(platform.texts()).toEqual([["exit 0"]]);
+  });
+
+  it("wake-poison-blocks-lane: a chat that is gone goes to the dead letters at once and holds back nobody", async () => {
+    platform.faults.push(() => ({ kind: "permanent", why: "channel_not_found" }));
+    await deliveries.post({ key: "dead", route: elsewhere, card: say("x") });
+    await deliveries.post({ key: "alive", route, card: say("y") });
+    await quiet();
+    expect(platform.texts()).toEqual([["y"]]);
+    const dead = await state.queue.deadLetters();
+    expect(dead).toHaveLength(1);
+    expect(dead[0]?.error).toContain("channel_not_found");
+  });
+
+  it("masks secrets before a card is stored anywhere", async () => {
+    deliveries.stop();
+    const masking = createDeliveries({
+      ...state,
+      clock,
+      findSender: () => platform,
+      prepare: (card) => (card.kind === "text" ? { ...card, text: "•••" } : card),
+    });
+    await masking.post({ key: "secret", route, card: say("xoxb-1") });
+    await quiet();
+    expect(platform.texts()).toEqual([["•••"]]);
+  });
+
+  it("shows live changes at most once per interval, always the newest, and none after the card was settled", async () => {
+    await deliveries.upsert({ entity: "run:1", version: 1, route, card: say("running") });
+    await quiet();
+    let made = 0;
+    for (let index = 0; index < 1_000; index++) {
+      deliveries.live("run:1", route, () => {
+        made++;
+        return say(`tail ${index}`);
+      });
+    }
+    await eventually(() => platform.lives.length === 1);
+    expect(platform.lives.map(textOf)).toEqual(["tail 999"]);
+    expect(made).toBe(1);
+    deliveries.live("run:1", route, () => say("stale"));
+    await deliveries.upsert({ entity: "run:1", version: 2, route, card: say("done") });
+    await quiet();
+    expect(platform.lives).toHaveLength(1);
+    expect(platform.texts()).toEqual([["running", "done"]]);
+  });
+});
