@@ -1,0 +1,117 @@
+/**
+ * Which room may use which, as a table, and a check of source text against it. Resolves paths, so
+ * that a wall holds however many `../` lead over it.
+ */
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import ts from "typescript";
+
+interface Room {
+  /** Path under src/; the longest match applies. */
+  readonly path: string;
+  /** Other rooms it may use. */
+  readonly may: readonly string[];
+  /** Node's own modules it may use. Left out: any. */
+  readonly builtins?: readonly string[];
+}
+
+/** Computing is allowed, touching the world is not. */
+const PURE = ["node:crypto", "node:path", "node:util", "node:buffer"];
+
+const NEUTRAL = [
+  "core/route.ts",
+  "core/cards.ts",
+  "core/outbound.ts",
+  "core/errors.ts",
+  "core/clock.ts",
+  "core/nearest.ts",
+];
+const CHANNEL_PORT = [
+  "channels/channel.ts",
+  "channels/adapter-deps.ts",
+  "channels/turns.ts",
+  "channels/text",
+  "channels/cards",
+];
+
+export const ROOMS: readonly Room[] = [
+  { path: "main.ts", may: ["cli"] },
+  { path: "cli", may: ["core", "gateway", "commands", "channels", "agents", "mcp", "node-host", "protocol"] },
+  { path: "gateway", may: ["core", "channels", "commands", "agents", "mcp", "protocol"] },
+  { path: "commands", may: ["core", "channels/text", "channels/cards"] },
+  { path: "agents", may: ["core"] },
+  { path: "mcp", may: ["core", "agents"] },
+  { path: "node-host", may: ["core", "protocol"] },
+  { path: "protocol", may: ["core"] },
+  { path: "web", may: ["protocol", "core/route.ts", "core/cards.ts", "core/errors.ts", "core/policy"], builtins: [] },
+  { path: "web/vite.config.ts", may: [] },
+  { path: "core", may: ["core", "protocol"] },
+  { path: "core/policy", may: ["core/policy", "core/errors.ts", "core/route.ts"], builtins: PURE },
+  { path: "core/store", may: [...NEUTRAL, "core/store", "core/events"] },
+  { path: "core/process", may: [...NEUTRAL, "core/process", "core/policy"] },
+  { path: "core/config", may: [...NEUTRAL, "core/config", "core/policy"] },
+  { path: "channels", may: ["core", "channels"] },
+  { path: "channels/text", may: ["core", "channels/text"], builtins: PURE },
+  { path: "channels/cards", may: ["core", "channels/text", "channels/cards"], builtins: PURE },
+  { path: "channels/web", may: ["core", "protocol", ...CHANNEL_PORT, "channels/web"] },
+  { path: "channels/slack", may: ["core", ...CHANNEL_PORT, "channels/slack"] },
+  { path: "channels/discord", may: ["core", ...CHANNEL_PORT, "channels/discord"] },
+  { path: "channels/telegram", may: ["core", ...CHANNEL_PORT, "channels/telegram"] },
+];
+
+/** A library that talks to the world is known to one room only. */
+export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "@slack/": ["channels/slack"],
+  "discord.js": ["channels/discord"],
+  "@discordjs/": ["channels/discord"],
+  "discord-api-types": ["channels/discord"],
+  grammy: ["channels/telegram"],
+  "@grammyjs/": ["channels/telegram"],
+  bullmq: ["core/events"],
+  ioredis: ["core/store", "core/events"],
+  libsql: ["core/store"],
+  "node-pty": ["core/process"],
+  commander: ["cli"],
+  hono: ["gateway"],
+  "@hono/": ["gateway"],
+  unbash: ["core/policy/shell"],
+  preact: ["web"],
+};
+
+/** What is wrong with a file's imports, one sentence each. `file` is a path under src/. */
+export function wallsCrossed(file: string, source: string): string[] {
+  const room = ROOMS.filter(({ path }) => isInside(file, path)).toSorted((a, b) => b.path.length - a.path.length)[0];
+  if (!room) return [`src/${file} is in no room of the table`];
+  return specifiers(source).flatMap((specifier) => {
+    const why = problem(file, room, specifier);
+    return why === undefined ? [] : [`src/${file} imports ${specifier}: ${why}`];
+  });
+}
+
+function problem(file: string, room: Room, specifier: string): string | undefined {
+  if (specifier.startsWith(".")) {
+    const target = posix.join(posix.dirname(file), specifier);
+    if (target.startsWith("..")) return specifier.endsWith("package.json") ? undefined : "it is outside of src";
+    const allowed = [room.path, ...room.may].some((path) => isInside(target, path));
+    return allowed ? undefined : `${room.path} may only use ${[...room.may].join(", ") || "nothing"}`;
+  }
+  const name = specifier.replace(/^node:/, "");
+  if (builtinModules.includes(name)) {
+    const banned = room.builtins !== undefined && !room.builtins.includes(`node:${name}`);
+    return banned ? `${room.path} does no I/O` : undefined;
+  }
+  for (const [sdk, rooms] of Object.entries(SDK_ROOMS)) {
+    const used = sdk.endsWith("/") ? specifier.startsWith(sdk) : specifier === sdk || specifier.startsWith(`${sdk}/`);
+    if (used && !rooms.some((path) => isInside(file, path))) return `only ${rooms.join(" and ")} may use it`;
+  }
+  return undefined;
+}
+
+function isInside(file: string, path: string): boolean {
+  return file === path || file.startsWith(`${path}/`);
+}
+
+/** Static, dynamic, type-only and re-export alike, and `require`. */
+function specifiers(source: string): string[] {
+  return ts.preProcessFile(source, true, true).importedFiles.map(({ fileName }) => fileName);
+}
