@@ -1,7 +1,7 @@
 /** Does a rule cover a command (spec: policy.md section 7, decisions.md D11). */
 import { createHash } from "node:crypto";
-import { homedirPattern } from "./home.ts";
 import type { Executable } from "./executables.ts";
+import { homedirPattern } from "./home.ts";
 import type { AllowlistEntry } from "./types.ts";
 
 /** `allow-always` on a command: this exact argv in this exact directory. */
@@ -157,7 +157,9 @@ function argumentsMatch(argPattern: string, args: readonly string[]): boolean {
 
 /** `^…$` with nothing but the whole list in between. */
 function isAnchored(argPattern: string): boolean {
-  return argPattern.startsWith("^") && argPattern.endsWith("$") && !argPattern.endsWith("\\$") && !hasTopLevelBar(argPattern);
+  return (
+    argPattern.startsWith("^") && argPattern.endsWith("$") && !argPattern.endsWith("\\$") && !hasTopLevelBar(argPattern)
+  );
 }
 
 function hasTopLevelBar(pattern: string): boolean {
@@ -203,7 +205,8 @@ export function argPatternProblem(argPattern: string): string | undefined {
       const group = groups.pop();
       const next = tokens[index + 1];
       const repeated = next !== undefined && isQuantifier(next) && next !== "?";
-      if (group && repeated && (group.branches || group.repeats)) return "repeats a group that itself repeats or branches";
+      if (group && repeated && (group.branches || group.repeats))
+        return "repeats a group that itself repeats or branches";
       const outer = groups.at(-1);
       if (group && outer) {
         outer.branches ||= group.branches;

@@ -87,7 +87,12 @@ export type ReasonCode =
   | "after-cd"
   // binding
   | "script-missing"
-  | "script-not-bindable";
+  | "script-not-bindable"
+  // re-check right before spawn
+  | "changed-request"
+  | "changed-directory"
+  | "changed-executable"
+  | "changed-script";
 
 export interface Segment {
   /** As written. */

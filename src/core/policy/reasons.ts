@@ -67,6 +67,10 @@ const SENTENCES: Readonly<Record<ReasonCode, Sentence>> = {
   "after-cd": (s) => `${named(s, "the rule")} does not hold after cd`,
   "script-missing": (s) => `${named(s, "the script")} does not exist`,
   "script-not-bindable": (s) => `${named(s, "the script")} can not be checked for changes`,
+  "changed-request": () => "the command, its environment or its target is not the one that was decided on",
+  "changed-directory": (s) => `the working directory ${named(s, "")} was replaced after the decision`,
+  "changed-executable": (s) => `${named(s, "the program")} changed after the decision`,
+  "changed-script": (s) => `approval script operand changed before execution: ${named(s, "the script")}`,
 };
 
 /** One short sentence without a final stop. The subject is verbatim: escape it for the medium. */

@@ -3,15 +3,15 @@
  * a chat, a wake, a cron job and the API are judged alike; every value remembers the layer that gave it.
  */
 import {
-  ASK_LEVELS,
   type AllowlistEntry,
+  ASK_LEVELS,
   type Ask,
   type EffectiveHost,
   type EffectivePolicy,
   type ExecMode,
   type PolicyLayer,
-  SECURITY_LEVELS,
   type SafeBinProfile,
+  SECURITY_LEVELS,
   type Security,
   type Sourced,
 } from "./types.ts";
@@ -173,7 +173,8 @@ export function resolvePolicy(layers: PolicyLayers): EffectivePolicy {
   const callCounts = callAsk !== undefined && !(layers.call?.fromChannel === true && hostAsk.value === "off");
   const ask = callCounts ? strictestAsk(hostAsk, { value: callAsk, from: "call" }) : hostAsk;
   const askFallback = strictestSecurity(hostFile.askFallback ?? { value: "deny", from: "default" }, security);
-  const wideOpen = (s: Security | undefined, a: Ask | undefined): boolean => (s ?? "full") === "full" && (a ?? "off") === "off";
+  const wideOpen = (s: Security | undefined, a: Ask | undefined): boolean =>
+    (s ?? "full") === "full" && (a ?? "off") === "off";
   const bypass =
     layers.elevatedFull === true &&
     wideOpen(requested.security.value, requested.ask.value) &&

@@ -3,7 +3,15 @@
  * or says which construct stops that. The list of syntax nodes it accepts is closed: a node it has never heard of, an
  * error the parser reports, a word whose two readings differ and an exception all end in "not analysed".
  */
-import { type Command, forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash";
+import {
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type SyntaxNode,
+  type Word,
+} from "unbash";
 import type { Reason, ReasonCode, Span } from "../decision.ts";
 import { decodeWord } from "./word.ts";
 
@@ -85,7 +93,10 @@ export function parseCommand(source: string): ParseResult {
   const error = script.errors?.[0];
   if (error) {
     const unterminated = /here-?doc/i.test(error.message) ? "heredoc" : "syntax-error";
-    return { ok: false, reasons: [{ code: unterminated, subject: error.message, span: { start: error.pos, end: source.length } }] };
+    return {
+      ok: false,
+      reasons: [{ code: unterminated, subject: error.message, span: { start: error.pos, end: source.length } }],
+    };
   }
   let list: ParsedList | undefined;
   try {
@@ -277,7 +288,9 @@ export function mentionedCommands(source: string): { commands: readonly Mentione
       const words = node.name ? [node.name, ...node.suffix.filter((item) => item.type === "Word")] : [];
       commands.push({
         words: words.map((word) => literal(word, own)),
-        textInput: [...node.prefix, ...node.suffix].some((item) => item.type === "HereDoc" || item.type === "HereString"),
+        textInput: [...node.prefix, ...node.suffix].some(
+          (item) => item.type === "HereDoc" || item.type === "HereString",
+        ),
         piped,
       });
     }

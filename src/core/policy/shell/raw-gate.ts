@@ -15,9 +15,11 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
  * Format characters (zero width, bidi, tags), blanks that are not a blank to bash, fillers, lone surrogates, and
  * variation selectors except the one that emoji carry.
  */
-const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0e\u{e0100}-\u{e01ef}]|(?! )\p{Zs}/u;
+const INVISIBLE =
+  /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]|(?! )\p{Zs}/u;
 
-const codePoint = (text: string): string => `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+const codePoint = (text: string): string =>
+  `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** The first thing wrong with the raw text, or undefined. */
 export function rawGate(command: string): Reason | undefined {

@@ -135,8 +135,8 @@ function decodeAnsiC(text: string, start: number): { value: string; end: number 
       i += 1;
       continue;
     }
-    const escape = text[i + 1] ?? "";
-    const simple = ANSI_C_SIMPLE[escape];
+    const letter = text[i + 1] ?? "";
+    const simple = ANSI_C_SIMPLE[letter];
     if (simple !== undefined) {
       value += simple;
       i += 2;

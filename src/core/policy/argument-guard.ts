@@ -1,0 +1,27 @@
+/**
+ * Keeps a listed program from doing more than its name says: running another program, loading code, writing a file
+ * (decisions.md D10). Programs with a table are held to it; for all others there is one general rule.
+ */
+
+import { TABLES } from "./guard/tables.ts";
+import { programName } from "./program-kinds.ts";
+
+/** Words that, as an option of whatever program, mean "run this", "load this" or "obey this file". */
+const SUSPICIOUS_OPTION =
+  /^--?(?:exec(?:ute|-batch|-path|utable)?|eval(?:uate)?|expr(?:ession)?|command|cmd|run|shell|script|pager|editor|viewer|browser|pre|pre-?process(?:or)?|post-?process(?:or)?|preload|hook|plugin|load(?:-module|-extension)?|module|require|import|include|init(?:-file|-command)?|rcfile|startup|config(?:-file|-dir|-env)?|settings|options-file|filter|rsh|transport|proxy-?command|checkpoint-action|to-command|use-compress-program|compress-prog(?:ram)?|info-script|new-volume-script|wrapper|engine|loader|interpreter|agentlib|agentpath|javaagent|on-[a-z-]+|notify|callback|delegate)(?:=|$)/i;
+const SUSPICIOUS_SUFFIX =
+  /^--[a-z0-9-]+-(?:command|cmd|program|prog|exec|executable|hook|script|plugin|pager|editor|shell|engine|wrapper|loader|bin)(?:=|$)/i;
+
+/** The argument that is not harmless, or undefined. `names` are all names the program goes by. */
+export function guardArguments(names: readonly string[], args: readonly string[]): string | undefined {
+  let known = false;
+  for (const name of names) {
+    for (const candidate of new Set([name, programName(name)])) {
+      if (!Object.hasOwn(TABLES, candidate)) continue;
+      known = true;
+      const problem = TABLES[candidate]?.(args);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return known ? undefined : args.find((arg) => SUSPICIOUS_OPTION.test(arg) || SUSPICIOUS_SUFFIX.test(arg));
+}
