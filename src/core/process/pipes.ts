@@ -53,6 +53,9 @@ export function spawnPipes(plan: SpawnPlan, events: TransportEvents): Transport 
     get stdinWritable() {
       return !stdinEnded && child.stdin?.writable === true;
     },
+    get queuedInput() {
+      return child.stdin?.writableLength ?? 0;
+    },
     write(data) {
       const { stdin } = child;
       if (stdin === null || stdinEnded) return Promise.reject(new Error("stdin is closed"));

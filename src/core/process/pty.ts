@@ -125,6 +125,9 @@ export function spawnPty(
     get stdinWritable() {
       return !ended && input.open;
     },
+    get queuedInput() {
+      return input.queued;
+    },
     write: (bytes) => input.write(bytes),
     async endInput() {
       await input.write(Uint8Array.of(END_OF_TRANSMISSION));
@@ -198,6 +201,10 @@ class PtyInput {
 
   get open(): boolean {
     return this.#open;
+  }
+
+  get queued(): number {
+    return this.#queue.reduce((sum, entry) => sum + entry.bytes.length - entry.at, 0);
   }
 
   write(bytes: Uint8Array): Promise<void> {

@@ -17,6 +17,8 @@ export const DRAIN_MAX_MS = 10_000;
 const DAEMON_SETTLE_MS = 50;
 /** Once the tree is gone: how long its last output may still be on the way. */
 const LAST_OUTPUT_MS = 1000;
+/** Input a program has not read yet; more is refused. */
+export const MAX_QUEUED_INPUT_BYTES = 1_048_576;
 /** Output that came before anyone listened, in bytes per child. */
 const MAX_EARLY_BYTES = 1_048_576;
 
@@ -120,6 +122,10 @@ export class Run implements ProcessHandle {
     return this.#transport.pty ? this.#terminal : undefined;
   }
 
+  get queuedInput(): number {
+    return this.#transport.queuedInput;
+  }
+
   get stdinWritable(): boolean {
     return !this.#settled && this.#exit === undefined && this.#transport.stdinWritable;
   }
@@ -141,8 +147,15 @@ export class Run implements ProcessHandle {
 
   async write(data: string | Uint8Array): Promise<void> {
     if (!this.stdinWritable) throw stdinClosed();
+    const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : data;
+    if (this.#transport.queuedInput + bytes.length > MAX_QUEUED_INPUT_BYTES) {
+      throw new ExecError(
+        "payload-too-large",
+        `The program is not reading its input: ${this.#transport.queuedInput} bytes wait already, and at most ${MAX_QUEUED_INPUT_BYTES} may. Nothing was written.`,
+      );
+    }
     try {
-      await this.#transport.write(typeof data === "string" ? Buffer.from(data, "utf8") : data);
+      await this.#transport.write(bytes);
     } catch {
       throw stdinClosed();
     }

@@ -6,7 +6,6 @@ import type { EffectiveHost } from "../policy/types.ts";
 import { commandName } from "./command-name.ts";
 import { FullLog, type FullLogState, makeLogFolder } from "./full-log.ts";
 import { OutputBuffer, type OutputView } from "./output-buffer.ts";
-import { stripColor } from "./sanitizer.ts";
 import type { EndInfo, EndReason, ProcessHandle, StreamName } from "./types.ts";
 
 export interface SessionRequest {

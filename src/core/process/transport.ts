@@ -17,6 +17,8 @@ export interface Transport {
   readonly ownGroup: boolean;
   readonly pty: boolean;
   readonly stdinWritable: boolean;
+  /** Bytes taken by `write` that the program has not read. */
+  readonly queuedInput: number;
   /** Resolves when the bytes are taken; rejects when the other side has closed. */
   write(data: Uint8Array): Promise<void>;
   endInput(): Promise<void>;

@@ -45,6 +45,8 @@ export interface ProcessHandle {
   readonly startTicks: number | undefined;
   readonly pty: boolean;
   readonly stdinWritable: boolean;
+  /** Bytes written that the program has not read yet, where that is known. */
+  readonly queuedInput?: number;
   readonly warnings: readonly string[];
   /** PTY children only. */
   readonly terminal?: TerminalModes | undefined;
