@@ -68,7 +68,7 @@ class Wording {
       case "invalid_union":
         return this.union(issue, at);
       case "invalid_key":
-        return [{ at, message: issue.issues[0]?.message ?? "this name is not allowed here" }];
+        return [this.name(at, issue.issues[0])];
       default:
         return [this.finding(at, issue.message)];
     }
@@ -99,6 +99,15 @@ class Wording {
     if (values.length === 0) return [this.finding(at, expected(types, valueAt(this.document, at)))];
     const words = types.flatMap((type) => (type === "boolean" ? ["true", "false"] : [noun(type)]));
     return [this.choice(at, [...words, ...values])];
+  }
+
+  /** A name in a group that people fill with names of their own. */
+  private name(at: Path, issue: z.core.$ZodIssue | undefined): Finding {
+    if (issue?.code !== "invalid_value") return { at, message: issue?.message ?? "this name is not allowed here" };
+    const allowed = issue.values.map(String);
+    const nearest = nearestOf(String(at.at(-1)), allowed);
+    const nearestKey = nearest === undefined ? undefined : [...at.slice(0, -1), nearest];
+    return this.finding(at, "unknown key", { allowed, ...(nearestKey && { nearestKey }) });
   }
 
   private unknownKey(at: Path): Finding {
@@ -175,7 +184,15 @@ export interface SchemaNode {
 
 /** The JSON Schema of the file as people write it: for `config schema`, editors and the documentation. */
 export function jsonSchema(): z.core.JSONSchema.BaseSchema {
-  return z.toJSONSchema(configSchema, { io: "input", target: "draft-2020-12" });
+  return z.toJSONSchema(configSchema, {
+    io: "input",
+    target: "draft-2020-12",
+    // zod leaves the default of a converted value (ids) out, because it is no input; here it is one as well.
+    override: ({ zodSchema, jsonSchema }) => {
+      const noted = z.globalRegistry.get(zodSchema)?.default;
+      if (noted !== undefined) jsonSchema.default ??= noted as z.core.JSONSchema.JSONSchema["default"] & {};
+    },
+  });
 }
 
 /** The schema of a key, or undefined when there is no such key. */

@@ -15,23 +15,35 @@ import {
 } from "./schema/operation.ts";
 import { section } from "./schema/values.ts";
 
-export const configSchema = z.strictObject({
-  $schema: z.exactOptional(z.string().describe("For editors; ignored.")),
-  tools: section(toolsSchema),
-  agents: section(agentsSchema),
-  bindings: bindingsSchema.default([]),
-  models: section(modelsSchema),
-  channels: section(channelsSchema),
-  accessGroups: accessGroupsSchema.default({}),
-  approvals: section(approvalsSchema),
-  commands: section(commandsSchema),
-  session: section(sessionSchema),
-  messages: section(messagesSchema),
-  gateway: section(gatewaySchema),
-  redis: section(redisSchema),
-  logging: section(loggingSchema),
-  limits: section(limitsSchema),
-});
+/** The agent there is when none is configured. */
+const MAIN_AGENT = "main";
+
+export const configSchema = z
+  .strictObject({
+    $schema: z.exactOptional(z.string().describe("For editors; ignored.")),
+    tools: section(toolsSchema),
+    agents: section(agentsSchema),
+    bindings: bindingsSchema.default([]),
+    models: section(modelsSchema),
+    channels: section(channelsSchema),
+    accessGroups: accessGroupsSchema.default({}),
+    approvals: section(approvalsSchema),
+    commands: section(commandsSchema),
+    session: section(sessionSchema),
+    messages: section(messagesSchema),
+    gateway: section(gatewaySchema),
+    redis: section(redisSchema),
+    logging: section(loggingSchema),
+    limits: section(limitsSchema),
+  })
+  .check(({ value, issues }) => {
+    const known = value.agents.list.length === 0 ? [MAIN_AGENT] : value.agents.list.map(({ id }) => id);
+    for (const [index, { agentId }] of value.bindings.entries()) {
+      if (known.some((id) => id.toLowerCase() === agentId.toLowerCase())) continue;
+      const message = `there is no such agent; agents.list has ${known.join(", ")}`;
+      issues.push({ code: "custom", input: agentId, path: ["bindings", index, "agentId"], message });
+    }
+  });
 
 export type DeepReadonly<T> = T extends (infer E)[]
   ? readonly DeepReadonly<E>[]

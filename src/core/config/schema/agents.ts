@@ -4,6 +4,7 @@ import { agentToolsSchema } from "./exec.ts";
 import {
   accountId,
   agentId,
+  CHANNELS,
   count,
   duration,
   flag,
@@ -123,7 +124,7 @@ const heartbeatShape = {
     })
     .describe("Scheduled heartbeats only between these hours."),
   target: z
-    .enum(["last", "owner", "none", "web", "slack", "discord", "telegram"])
+    .enum(["last", "owner", "none", ...CHANNELS])
     .describe("Where a scheduled heartbeat speaks: the last chat, the owner, nowhere, or one channel."),
   to: oneId("Chat or person on that channel; Telegram topics as `<chat>:topic:<id>`."),
   accountId: accountId.describe("Which account of that channel."),
@@ -204,7 +205,7 @@ export const bindingsSchema = z
       agentId: agentId("Agent that gets these messages."),
       match: group(
         {
-          channel: z.enum(["web", "slack", "discord", "telegram"]).describe("Channel."),
+          channel: z.enum(CHANNELS).describe("Channel."),
           accountId: accountId.describe("Account of the channel."),
           peer: z
             .strictObject({

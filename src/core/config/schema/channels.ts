@@ -1,6 +1,6 @@
 /** `channels.*` and `accessGroups`: bot accounts, who may talk, where approvals go (channels.md sections 1, 2, 5.1, 9.2). */
 import * as z from "zod";
-import { accountId, count, flag, ids, list, overridable, secret, text, url } from "./values.ts";
+import { accountId, count, flag, ids, idsByChannelOrAll, list, overridable, secret, text, url } from "./values.ts";
 
 export const DM_POLICIES = ["pairing", "allowlist", "open", "disabled"] as const;
 export const GROUP_POLICIES = ["allowlist", "open", "disabled"] as const;
@@ -389,7 +389,7 @@ export const accessGroupsSchema = z
     z.string().regex(/^[a-z0-9][a-z0-9_-]*$/i, { error: "a group name is letters, digits, `-` or `_`" }),
     z.strictObject({
       type: z.literal("message.senders").describe("A list of people."),
-      members: z.record(z.string().min(1), ids("Sender ids.")).describe("Ids per channel; `*`: on every channel."),
+      members: idsByChannelOrAll("Ids per channel; `*`: on every channel."),
     }),
   )
   .describe("Named lists of people, used as `accessGroup:<name>` wherever ids are listed.");

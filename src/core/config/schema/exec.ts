@@ -1,7 +1,7 @@
 /** `tools.*`: the exec tool, tool policy and elevated access (seeds 000 and 002; decisions.md D6, D10). */
 import * as z from "zod";
 import { ASK_LEVELS, EXEC_HOSTS, EXEC_MODES, SECURITY_LEVELS } from "../../policy/types.ts";
-import { count, flag, group, ids, list, otherwise, path, section, text } from "./values.ts";
+import { count, flag, group, idsByChannel, list, otherwise, path, section, text } from "./values.ts";
 
 export const RECORD_MODES = ["off", "pty", "all"] as const;
 
@@ -40,7 +40,7 @@ const execShape = {
   mode: z
     .enum(EXEC_MODES)
     .describe(
-      "The policy in one word: refuse all, only listed commands, ask for the rest, review then ask, or run all.",
+      "The policy in one word: refuse all, only listed commands, ask for the rest, review and then ask, or run all. The starter file says `ask`.",
     ),
   security: z
     .enum(SECURITY_LEVELS)
@@ -132,9 +132,7 @@ const toolLists = {
 
 const elevatedShape = {
   enabled: flag("Allow leaving the sandbox with `/elevated`, for the people in `allowFrom`."),
-  allowFrom: z
-    .record(z.string().min(1), ids("Sender ids."))
-    .describe("Who may, per channel: `slack`, `discord`, `telegram`, `web`."),
+  allowFrom: idsByChannel("Who may, per channel."),
 };
 
 const sandboxTools = group(

@@ -1,6 +1,21 @@
 /** `approvals`, `commands`, `session`, `messages`, `gateway`, `redis`, `logging`, `limits`: how the product behaves and runs. */
 import * as z from "zod";
-import { accountId, count, flag, group, ids, list, oneId, otherwise, secret, section, text, url } from "./values.ts";
+import {
+  accountId,
+  CHANNELS,
+  count,
+  flag,
+  group,
+  ids,
+  idsByChannelOrAll,
+  list,
+  oneId,
+  otherwise,
+  secret,
+  section,
+  text,
+  url,
+} from "./values.ts";
 
 const MAX_PORT = 65_535;
 const DAY_SEC = 86_400;
@@ -28,7 +43,7 @@ export const approvalsSchema = group(
             .array(
               group(
                 {
-                  channel: z.enum(["web", "slack", "discord", "telegram"]).describe("Channel."),
+                  channel: z.enum(CHANNELS).describe("Channel."),
                   to: oneId("Chat or person."),
                   accountId: accountId.describe("Account of the channel."),
                   threadId: oneId("Thread or topic."),
@@ -56,9 +71,7 @@ export const commandsSchema = group(
     bash: flag("`!command` and `/bash command` run a command."),
     bashForegroundMs: count("How long those wait before they answer that the command runs on.", 0, 30_000),
     useAccessGroups: flag("Commands obey the access rules of rooms and access groups."),
-    allowFrom: z
-      .record(z.string().min(1), ids("Sender ids."))
-      .describe("When set, the only people who may use commands, per channel; `*`: on every channel."),
+    allowFrom: idsByChannelOrAll("When set, the only people who may use commands, per channel; `*`: on every channel."),
     ownerAllowFrom: ids('Owners as "channel:id", for example "slack:U0123". They approve and administer.'),
   },
   {
@@ -231,7 +244,6 @@ export const limitsSchema = group(
     maxPendingApprovals: count("Approval requests waiting at once; more are refused.", 1, 100_000),
     maxLogBytes: count("Full log kept on disk per session.", 0, 1_073_741_824),
     maxLogTotalBytes: count("All full logs together; the oldest go first.", 0),
-    auditRetentionDays: count("How long the audit trail is kept; 0: for ever."),
   },
   {
     maxConcurrentRuns: 32,
@@ -241,6 +253,5 @@ export const limitsSchema = group(
     maxPendingApprovals: 200,
     maxLogBytes: 16 * 1_048_576,
     maxLogTotalBytes: 512 * 1_048_576,
-    auditRetentionDays: 0,
   },
 );

@@ -19,8 +19,11 @@ export function group<S extends Shape, const D extends { [K in keyof S]?: z.outp
   const filled: Record<string, z.ZodType> = {};
   for (const [key, schema] of Object.entries(shape)) {
     if (schema instanceof z.ZodPrefault) filled[key] = schema;
-    else if (Object.hasOwn(defaults, key)) filled[key] = schema.default(structuredClone(Reflect.get(defaults, key)));
-    else filled[key] = z.exactOptional(schema);
+    else if (Object.hasOwn(defaults, key)) {
+      const value = structuredClone(Reflect.get(defaults, key));
+      // Noted as well, for documentation: see `jsonSchema()`.
+      filled[key] = otherwise(schema.default(value), value);
+    } else filled[key] = z.exactOptional(schema);
   }
   return z.strictObject(filled) as unknown as z.ZodObject<Filled<S, D>, z.core.$strict>;
 }
@@ -81,6 +84,13 @@ const id = z.union([z.string().trim().min(1), exactNumber]).transform(String);
 
 export const ids = (about: string) => z.array(id).describe(about);
 export const oneId = (about: string) => id.describe(about);
+
+export const CHANNELS = ["web", "slack", "discord", "telegram"] as const;
+
+/** People by channel; in the second, `*` stands for every channel. */
+export const idsByChannel = (about: string) => z.partialRecord(z.enum(CHANNELS), ids("Ids.")).describe(about);
+export const idsByChannelOrAll = (about: string) =>
+  z.partialRecord(z.enum([...CHANNELS, "*"]), ids("Ids.")).describe(about);
 
 const DURATION = /^(\d+)(ms|s|m|h|d)$/;
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
