@@ -9,6 +9,8 @@ export interface Entity {
   readonly length: number;
   readonly url?: string;
   readonly language?: string;
+  /** Of a `text_mention`: the server turns it into the whole user. */
+  readonly userId?: number;
 }
 
 export interface ParsedText {
@@ -121,6 +123,11 @@ function closeTag(tag: OpenTag, text: string, entities: Entity[]): void {
   const type = TAG_TYPES[tag.name] ?? tag.name;
   if (type === "text_link") {
     const url = tag.attributes.get("href") ?? text.slice(tag.start);
+    const person = /^tg:\/\/user\?id=(\d+)$/.exec(url);
+    if (person) {
+      entities.push({ type: "text_mention", offset: tag.start, length, userId: Number(person[1]) });
+      return;
+    }
     if (/^(https?|tg|mailto|tel):/.test(url)) entities.push({ type, offset: tag.start, length, url });
     return;
   }

@@ -205,7 +205,7 @@ export class World {
   messagePayload(message: StoredMessage, depth = 0): Message {
     const chat = this.chat(message.chatId);
     const replied = message.replyToId === undefined ? undefined : this.message(message.chatId, message.replyToId);
-    const entities = message.entities as unknown as MessageEntity[];
+    const entities = this.#entities(message);
     return {
       message_id: message.id,
       date: message.date,
@@ -231,6 +231,15 @@ export class World {
         : { text: message.text, ...(entities.length > 0 ? { entities } : {}) }),
       ...(message.keyboard ? { reply_markup: message.keyboard } : {}),
     } as Message;
+  }
+
+  /** A mention of somebody the bot does not know is no entity at all. */
+  #entities(message: StoredMessage): MessageEntity[] {
+    return message.entities.flatMap((one) => {
+      if (one.type !== "text_mention") return [one as MessageEntity];
+      const person = this.people.get(one.userId ?? 0);
+      return person ? [{ type: one.type, offset: one.offset, length: one.length, user: person.user }] : [];
+    });
   }
 
   /** Privacy mode: in groups only commands for this bot, mentions and replies reach it. */

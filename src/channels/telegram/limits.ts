@@ -1,0 +1,52 @@
+/** Numbers of the Bot API and our own budgets below them. Lengths are UTF-16 units after entity parsing. */
+
+/** core.telegram.org/bots/api#sendmessage */
+export const MAX_TEXT = 4096;
+/** core.telegram.org/bots/api#senddocument */
+export const MAX_CAPTION = 1024;
+/** core.telegram.org/bots/api#inlinekeyboardbutton: bytes, not characters. */
+export const MAX_CALLBACK_DATA_BYTES = 64;
+/** core.telegram.org/bots/api#answercallbackquery */
+export const MAX_ALERT = 200;
+/** core.telegram.org/bots/api#setmycommands */
+export const MAX_MENU_COMMANDS = 100;
+export const MAX_MENU_DESCRIPTION = 256;
+export const MENU_NAME = /^[a-z0-9_]{1,32}$/;
+/** core.telegram.org/bots/api#sending-files */
+export const MAX_FILE_BYTES = 50 * 1024 * 1024;
+
+/** What a message of ours holds at most: room for the "(2/5)" of a split message and for server surprises. */
+export const TEXT_BUDGET = 4000;
+/** The command on a pending card gets at least this much, whatever else the card says. */
+export const MIN_COMMAND_BUDGET = 600;
+/** The command on a card about a run: the output matters more there. */
+export const RUN_COMMAND_BUDGET = 500;
+/** One fact, reason or warning. */
+export const LINE_BUDGET = 300;
+/** Rules that "Allow always" would store must be readable in full, or it is not offered. */
+export const RULES_BUDGET = 1000;
+
+/** Edits of one message in a private chat; groups allow about twenty messages a minute. */
+export const MIN_EDIT_MS = 1_200;
+export const MIN_GROUP_EDIT_MS = 3_000;
+
+/** How long one getUpdates stays open, in seconds, and how much later it counts as dead. */
+export const POLL_SECONDS = 30;
+export const POLL_GRACE_MS = 15_000;
+/** Any other call. */
+export const CALL_TIMEOUT_MS = 30_000;
+
+/** After a press: how long the platform's spinner may wait for a refusal to show as an alert. */
+export const VERDICT_WAIT_MS = 1_000;
+
+export const RETRY_MIN_MS = 1_000;
+export const RETRY_MAX_MS = 30_000;
+/** Another program polls with the same token: taking turns with it helps nobody. */
+export const CONFLICT_RETRY_MS = 5_000;
+export const CONFLICT_RETRY_MAX_MS = 60_000;
+
+/** A webhook body; an update is a few kilobytes. */
+export const MAX_WEBHOOK_BYTES = 1024 * 1024;
+
+/** Splits of long messages that are remembered so that a retry resumes at the first part not sent. */
+export const MAX_PARTIAL_SENDS = 1_000;

@@ -1,0 +1,414 @@
+/** Sending and editing: one neutral message, the calls it takes, and what became of it. */
+import { stat } from "node:fs/promises";
+import { type Api, InputFile } from "grammy";
+import type { InlineKeyboardMarkup, Message } from "grammy/types";
+import type { Card } from "../../core/cards.ts";
+import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { Route } from "../../core/route.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { messagesFor } from "../cards/messages/catalogue.ts";
+import { Turns } from "../turns.ts";
+import { type Rendered, renderCard } from "./cards.ts";
+import { type Failure, failureOf } from "./errors.ts";
+import {
+  CALL_TIMEOUT_MS,
+  MAX_CAPTION,
+  MAX_FILE_BYTES,
+  MAX_PARTIAL_SENDS,
+  MIN_GROUP_EDIT_MS,
+  RETRY_MIN_MS,
+  TEXT_BUDGET,
+} from "./limits.ts";
+import type { Rich } from "./markup.ts";
+
+/** Where calls go: a chat by its newest id, and a topic as long as it exists. */
+interface Target {
+  chatId: string;
+  threadId: number | undefined;
+  replyToId: number | undefined;
+}
+
+/** One call of a message that takes several; what was sent is not sent again. */
+interface Progress {
+  readonly done: Set<string>;
+  ref?: MessageRef;
+  withholdAllow?: boolean;
+}
+
+class Failed extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure, cause: unknown) {
+    super(failure.kind, { cause });
+    this.failure = failure;
+  }
+}
+
+export interface OutgoingOptions extends AdapterDeps {
+  readonly api: Api;
+  readonly accountId: string;
+  /** Most characters of one message, at most Telegram's own limit. */
+  readonly textLimit?: number;
+  readonly onMigrated: (fromChatId: string, toChatId: string) => void;
+}
+
+export class Outgoing {
+  readonly #options: OutgoingOptions;
+  readonly #progress = new Map<string, Progress>();
+  /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
+  readonly #edits = new Turns();
+  /** Chats that asked for patience, by the time they may be called again. */
+  readonly #blockedUntil = new Map<string, number>();
+  readonly #lastLive = new Map<string, number>();
+  readonly #migrated = new Map<string, string>();
+
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
+  }
+
+  /** A group became a supergroup: what is still addressed to the old id goes to the new one. */
+  migrated(from: string, to: string): void {
+    if (this.#migrated.get(from) === to) return;
+    this.#migrated.set(from, to);
+    this.#options.onMigrated(from, to);
+  }
+
+  render(card: Card, more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined } = {}): Rendered {
+    return renderCard(card, {
+      messages: messagesFor(more.locale, this.#options.locale),
+      redactor: this.#options.redactor,
+      nowMs: this.#options.clock.now(),
+      budget: Math.min(this.#options.textLimit ?? TEXT_BUDGET, TEXT_BUDGET),
+      ...(more.attached === undefined ? {} : { attached: more.attached }),
+      ...(more.withholdAllow === undefined ? {} : { withholdAllow: more.withholdAllow }),
+    });
+  }
+
+  async send(message: Outbound): Promise<SendResult> {
+    const wait = this.#waitFor(message.route.chatId);
+    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Telegram asked for a pause in this chat." };
+    const progress = this.#progressOf(message.key);
+    try {
+      const ref = await this.#sendAll(message, progress);
+      this.#progress.delete(message.key);
+      return { kind: "sent", ref };
+    } catch (error) {
+      return this.#result(error, message.route.chatId, "send");
+    }
+  }
+
+  edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    return this.#edits.run(editKey(ref), () => this.#edit(ref, message));
+  }
+
+  async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    const wait = this.#waitFor(ref.chatId);
+    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Telegram asked for a pause in this chat." };
+    const rendered = this.render(message.card, { locale: localeOf(message) });
+    const body = rendered.parts.at(-1);
+    if (!body) return { kind: "sent", ref };
+    try {
+      await this.#editText(ref, body, rendered.keyboard);
+      return { kind: "sent", ref };
+    } catch (error) {
+      const failure = error instanceof Failed ? error.failure : failureOf(error);
+      if (failure.kind === "message-gone") return { kind: "sent", ref };
+      if (failure.kind !== "not-editable") return this.#result(error, ref.chatId, "edit");
+      // An old card keeps no dead buttons, and the news goes out as a message of its own.
+      await this.#stripKeyboard(ref);
+      return this.send(message);
+    }
+  }
+
+  /** Dropped when the chat is paused or was edited a moment ago. */
+  async live(ref: MessageRef, card: Card): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const isGroup = ref.chatId.startsWith("-");
+    const last = this.#lastLive.get(ref.chatId) ?? Number.NEGATIVE_INFINITY;
+    if (this.#edits.busy(editKey(ref)) || this.#waitFor(ref.chatId) > 0) return;
+    if (isGroup && now - last < MIN_GROUP_EDIT_MS) return;
+    this.#lastLive.set(ref.chatId, now);
+    const rendered = this.render(card);
+    const body = rendered.parts.at(-1);
+    if (!body) return;
+    try {
+      await this.#edits.run(editKey(ref), () => this.#editText(ref, body, rendered.keyboard));
+    } catch (error) {
+      // A pause that Telegram asks for here holds for everything else in this chat too.
+      this.#result(error, ref.chatId, "edit");
+    }
+  }
+
+  /** Asks a person for words: their answer is a reply to this message. */
+  async ask(route: Route, body: Rich, cardMessageId: string | undefined): Promise<void> {
+    const replyTo = cardMessageId === undefined ? undefined : Number(cardMessageId);
+    const target: Target = { ...targetOf(route), replyToId: replyTo };
+    await this.#call(target, (at) =>
+      this.#options.api.sendMessage(at.chatId, body.html, {
+        parse_mode: "HTML",
+        ...threadOf(at),
+        ...replyOf(at),
+        link_preview_options: { is_disabled: true },
+        reply_markup: { force_reply: true, selective: true },
+      }),
+    );
+  }
+
+  async #sendAll(message: Outbound, progress: Progress): Promise<MessageRef> {
+    const { card, route, file } = message;
+    const locale = localeOf(message);
+    const attachment = file ? await this.#attachable(file) : undefined;
+    const render = (): Rendered =>
+      this.render(card, {
+        locale,
+        ...(attachment ? { attached: attachment.name } : {}),
+        ...(progress.withholdAllow ? { withholdAllow: true } : {}),
+      });
+    let rendered = render();
+    const target = targetOf(route);
+    if (rendered.command && !(await this.#sendCommand(target, rendered.command, progress))) {
+      progress.withholdAllow = true;
+      rendered = render();
+    }
+    for (const [index, part] of rendered.parts.entries()) {
+      const step = `part-${index}`;
+      if (progress.done.has(step)) continue;
+      const isLast = index === rendered.parts.length - 1;
+      const sent = await this.#sendText(target, part, isLast ? rendered.keyboard : undefined);
+      progress.ref = this.#refOf(sent);
+      progress.done.add(step);
+    }
+    if (attachment && !progress.done.has("file")) {
+      await this.#sendFile(target, new InputFile(attachment.path, attachment.name));
+      progress.done.add("file");
+    }
+    if (!progress.ref) throw new Error("a message without parts");
+    return progress.ref;
+  }
+
+  /** The whole command as a file, before the card that refers to it. False: Telegram will not take it. */
+  async #sendCommand(target: Target, command: NonNullable<Rendered["command"]>, progress: Progress): Promise<boolean> {
+    if (progress.done.has("command")) return true;
+    try {
+      const file = new InputFile(Buffer.from(command.content, "utf8"), command.name);
+      await this.#sendFile(target, file, command.caption);
+      progress.done.add("command");
+      return true;
+    } catch (error) {
+      const kind = error instanceof Failed ? error.failure.kind : undefined;
+      if (kind === "refused") return false;
+      throw error;
+    }
+  }
+
+  async #attachable(file: { readonly name: string; readonly path: string }) {
+    try {
+      const { size } = await stat(file.path);
+      if (size > 0 && size <= MAX_FILE_BYTES) return file;
+      this.#options.log.warn(
+        { channel: "telegram", bytes: size },
+        "A log is empty or too large for Telegram and was left out.",
+      );
+    } catch (error) {
+      this.#options.log.warn(
+        { channel: "telegram", error: describeError(error, this.#options.redactor) },
+        "A log could not be read and was left out.",
+      );
+    }
+    return undefined;
+  }
+
+  #sendFile(target: Target, file: InputFile, caption?: string): Promise<Message> {
+    return this.#call(target, (at) =>
+      this.#options.api.sendDocument(
+        at.chatId,
+        file,
+        {
+          ...threadOf(at),
+          ...replyOf(at),
+          ...(caption === undefined ? {} : { caption: caption.slice(0, MAX_CAPTION) }),
+          disable_content_type_detection: true,
+        },
+        timeout(),
+      ),
+    );
+  }
+
+  async #sendText(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<Message> {
+    const send = (text: string, html: boolean): Promise<Message> =>
+      this.#call(target, (at) =>
+        this.#options.api.sendMessage(
+          at.chatId,
+          text,
+          {
+            ...(html ? { parse_mode: "HTML" as const } : {}),
+            ...threadOf(at),
+            ...replyOf(at),
+            ...(keyboard ? { reply_markup: keyboard } : {}),
+            link_preview_options: { is_disabled: true },
+          },
+          timeout(),
+        ),
+      );
+    try {
+      return await send(body.html, true);
+    } catch (error) {
+      if (!(error instanceof Failed) || error.failure.kind !== "markup-refused") throw error;
+      return send(body.plain, false);
+    }
+  }
+
+  async #editText(ref: MessageRef, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<void> {
+    const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
+    const edit = (text: string, html: boolean) =>
+      this.#call(target, (at) =>
+        this.#options.api.editMessageText(
+          at.chatId,
+          Number(ref.messageId),
+          text,
+          {
+            ...(html ? { parse_mode: "HTML" as const } : {}),
+            ...(keyboard ? { reply_markup: keyboard } : {}),
+            link_preview_options: { is_disabled: true },
+          },
+          timeout(),
+        ),
+      );
+    try {
+      await edit(body.html, true);
+    } catch (error) {
+      const kind = error instanceof Failed ? error.failure.kind : undefined;
+      if (kind === "unchanged") return;
+      if (kind !== "markup-refused") throw error;
+      await edit(body.plain, false);
+    }
+  }
+
+  async #stripKeyboard(ref: MessageRef): Promise<void> {
+    const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
+    try {
+      await this.#call(target, (at) => this.#options.api.editMessageReplyMarkup(at.chatId, Number(ref.messageId), {}));
+    } catch (error) {
+      this.#options.log.info(
+        { channel: "telegram", error: describeError(error, this.#options.redactor) },
+        "The buttons of an old card could not be removed.",
+      );
+    }
+  }
+
+  /**
+   * One call, with the two moves a chat can make under us: to a new id (followed once), and without its topic (the
+   * message goes to the chat itself; better there than lost).
+   */
+  async #call<T>(target: Target, work: (at: Target) => Promise<T>): Promise<T> {
+    target.chatId = this.#migrated.get(target.chatId) ?? target.chatId;
+    let attempts = 0;
+    for (;;) {
+      attempts += 1;
+      try {
+        return await work(target);
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.kind === "migrated" && attempts === 1) {
+          this.migrated(target.chatId, failure.toChatId);
+          target.chatId = failure.toChatId;
+          target.replyToId = undefined;
+          continue;
+        }
+        if (failure.kind === "thread-gone" && target.threadId !== undefined) {
+          this.#options.log.warn(
+            { channel: "telegram", chatId: target.chatId, threadId: target.threadId },
+            "The topic is gone; the message goes to the chat itself.",
+          );
+          target.threadId = undefined;
+          target.replyToId = undefined;
+          continue;
+        }
+        throw new Failed(failure, error);
+      }
+    }
+  }
+
+  #result(error: unknown, chatId: string, doing: "send" | "edit"): SendResult {
+    const failure = error instanceof Failed ? error.failure : failureOf(error);
+    const why = describeError(error instanceof Failed ? error.cause : error, this.#options.redactor);
+    switch (failure.kind) {
+      case "rate-limited":
+        this.#blockedUntil.set(this.#migrated.get(chatId) ?? chatId, this.#options.clock.monotonic() + failure.afterMs);
+        return { kind: "retry", afterMs: failure.afterMs, why };
+      case "not-sent":
+        return { kind: "retry", afterMs: RETRY_MIN_MS, why };
+      case "in-doubt":
+        // An edit can be repeated without harm; a second message can not be taken back.
+        return doing === "edit" ? { kind: "retry", afterMs: RETRY_MIN_MS, why } : { kind: "unknown", why };
+      default:
+        return { kind: "permanent", why };
+    }
+  }
+
+  #waitFor(chatId: string): number {
+    const key = this.#migrated.get(chatId) ?? chatId;
+    const until = this.#blockedUntil.get(key);
+    if (until === undefined) return 0;
+    const left = until - this.#options.clock.monotonic();
+    if (left <= 0) this.#blockedUntil.delete(key);
+    return Math.max(0, Math.ceil(left));
+  }
+
+  #progressOf(key: string): Progress {
+    const known = this.#progress.get(key);
+    if (known) return known;
+    const oldest = this.#progress.keys().next().value;
+    if (this.#progress.size >= MAX_PARTIAL_SENDS && oldest !== undefined) this.#progress.delete(oldest);
+    const fresh: Progress = { done: new Set() };
+    this.#progress.set(key, fresh);
+    return fresh;
+  }
+
+  #refOf(message: Message): MessageRef {
+    return {
+      channel: "telegram",
+      accountId: this.#options.accountId,
+      chatId: String(message.chat.id),
+      messageId: String(message.message_id),
+      ...(message.is_topic_message && message.message_thread_id !== undefined
+        ? { threadId: String(message.message_thread_id) }
+        : {}),
+    };
+  }
+}
+
+/** General has id 1 and is addressed by leaving the topic out (tdlib/telegram-bot-api#854). */
+const GENERAL_TOPIC = "1";
+
+function targetOf(route: Route): Target {
+  const topic = route.threadId === undefined || route.threadId === GENERAL_TOPIC ? undefined : Number(route.threadId);
+  return {
+    chatId: route.chatId,
+    threadId: topic,
+    replyToId: route.replyToId === undefined ? undefined : Number(route.replyToId),
+  };
+}
+
+function editKey(ref: MessageRef): string {
+  return `${ref.chatId}|${ref.messageId}`;
+}
+
+function threadOf(at: Target) {
+  return at.threadId === undefined ? {} : { message_thread_id: at.threadId };
+}
+
+function replyOf(at: Target) {
+  return at.replyToId === undefined
+    ? {}
+    : { reply_parameters: { message_id: at.replyToId, allow_sending_without_reply: true } };
+}
+
+function localeOf(message: Outbound): string | undefined {
+  if (message.onlyFor?.locale !== undefined) return message.onlyFor.locale;
+  return message.card.kind === "approval" ? message.card.requester.locale : undefined;
+}
+
+function timeout(): never {
+  // The library's type names the signal of an older polyfill; Node's own is what it takes.
+  return AbortSignal.timeout(CALL_TIMEOUT_MS) as never;
+}
