@@ -77,7 +77,7 @@ function readSha256(path: string, maxBytes: number): string | undefined {
   }
 }
 
-/** Looks every time. Give this one to `recheckBinding`. */
+/** Looks every time: for one decision, and for `recheckBinding`. */
 export function freshFileFacts(): FileFacts {
   return {
     uid: process.getuid?.(),

@@ -144,7 +144,7 @@ export function globMatches(pattern: string, text: string): boolean {
 
 /** The arguments as one text: joined by NUL when the pattern speaks of NUL (no argument can hold one), else by a blank. */
 function argumentText(argPattern: string, args: readonly string[]): string {
-  return args.join(/\\x00|\\0|\\u0000|\u0000/.test(argPattern) ? "\u0000" : " ");
+  return args.join(/\\x00|\\0|\\u0000/.test(argPattern) || argPattern.includes("\u0000") ? "\u0000" : " ");
 }
 
 function argumentsMatch(argPattern: string, args: readonly string[]): boolean {

@@ -78,7 +78,7 @@ const curlUrl = (value: string): boolean =>
 
 const curl: Guard = accept({
   flags: "sSfLIivgNk46G0",
-  values: "HdXumAewboDc".replace(/[DcoB]/g, "") + "o",
+  values: "HdXumAewbo",
   long: `--silent --show-error --fail --location --head --include --verbose --globoff --no-buffer --insecure --ipv4 --ipv6 --get
     --compressed --http1.0 --http1.1 --http2 --http2-prior-knowledge --fail-with-body --no-progress-meter --progress-bar
     --tcp-nodelay --tlsv1.2 --tlsv1.3 --version --help --path-as-is --retry-all-errors --retry-connrefused --no-keepalive`,
@@ -116,7 +116,7 @@ const curl: Guard = accept({
 
 const wget: Guard = (args) => {
   const problem = accept({
-    flags: "qSvc".replace("c", ""),
+    flags: "qSv",
     values: "OtTU",
     long: "--quiet --spider --server-response --no-verbose --version --help --https-only",
     longValues: "--output-document --tries --timeout --user-agent --header",
@@ -139,7 +139,7 @@ const wget: Guard = (args) => {
 
 const TARGET = /^[A-Za-z0-9_][A-Za-z0-9_./:%@+-]*$/;
 const make: Guard = accept({
-  flags: "jknsBqitwSl".replace("l", ""),
+  flags: "jknsBqitwS",
   values: "",
   long: `--jobs --keep-going --dry-run --just-print --silent --quiet --always-make --question --ignore-errors --touch --version
     --help --print-directory --no-print-directory --warn-undefined-variables --trace --output-sync`,
@@ -157,7 +157,6 @@ const npmRun = accept({
   long: "--silent --if-present --workspaces --include-workspace-root --ignore-scripts --quiet",
   longValues: "--workspace",
   operand: (value, index) => index > 0 || SCRIPT_NAME.test(value),
-  stopAtOperand: false,
 });
 /** Arguments behind `--` go to the project's own script. */
 const beforeDashes =
@@ -212,7 +211,7 @@ const yarnLike: Guard = (args) => (args.length === 0 ? undefined : npm(args));
 
 const dateGuard: Guard = accept({
   flags: "uR",
-  values: "drI".replace("I", ""),
+  values: "dr",
   long: "--utc --universal --rfc-email --iso-8601 --version --help -I",
   longValues: "--date --reference",
   longOptional: "--iso-8601 --rfc-3339",
@@ -381,7 +380,6 @@ const openssl = subcommands(
 );
 
 const eslintLike = accept({
-  flags: "c".replace("c", ""),
   long: "--quiet --cache --no-cache --color --no-color --version --help --fix-dry-run --check --noEmit --pretty --skipLibCheck --strict --watch --verbose --dry-run --list-different --no-error-on-unmatched-pattern -v -h --listFiles --incremental --build -b --noEmitOnError --allowJs --checkJs",
   longValues:
     "--ext --max-warnings --report-unused-disable-directives --log-level --target --module --moduleResolution --jsx --lib",
@@ -496,7 +494,7 @@ export const TABLES: Readonly<Record<string, Guard>> = {
   prename: refuseAll,
   "file-rename": refuseAll,
   aria2c: refuseAll,
-  xxd: accept({ flags: "bceEiuhv".replace(/[ceh]/g, ""), values: "clsg", maxOperands: 1 }),
+  xxd: accept({ flags: "bEiuv", values: "clsg", maxOperands: 1 }),
   hostname: noOperands("fsiIdAay", "--fqdn --short --ip-address --all-ip-addresses --domain --long --version --help"),
   hostnamectl: noOperands(""),
   timedatectl: noOperands(""),
