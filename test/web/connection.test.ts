@@ -120,7 +120,7 @@ describe("coming back", () => {
     expect(steps.at(-1)).toBeGreaterThanOrEqual(60);
     expect(steps.at(-1)).toBeGreaterThan(steps[0] ?? Number.POSITIVE_INFINITY);
 
-    gateway = await ScriptedGateway.start(port);
+    gateway = await ScriptedGateway.start({ port });
     await until("connected");
     states.length = 0;
     gateway.cut();

@@ -2,13 +2,28 @@
  * The other end of the wire for the page's connection logic: a real WebSocket server that speaks the frames and lets a
  * test lose, delay and refuse things at will. The gateway itself is tested with the page in test/e2e.
  */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Card } from "../../src/core/cards.ts";
 import type { ChatEntry, ErrorBody, EventFrame, RequestFrame } from "../../src/protocol/frames.ts";
 import type { Surroundings } from "../../src/web/connection.ts";
 
-export const TICK_MS = 60;
+/** Short, for tests of silence. The page in a browser gets a long one: a busy machine is no lost connection. */
+const SHORT_TICK_MS = 60;
+const LONG_TICK_MS = 15_000;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+/** As strict as the gateway's. */
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
 type Answer = { readonly ok: unknown } | { readonly error: ErrorBody } | "silence" | "cut";
 
@@ -22,25 +37,38 @@ export class ScriptedGateway {
   token: string | undefined;
   /** Asked first; undefined means the usual answer. */
   script: (frame: RequestFrame) => Answer | undefined = () => undefined;
+  private readonly http: Server;
   private readonly server: WebSocketServer;
   private readonly timer: NodeJS.Timeout;
+  private readonly tickMs: number;
 
-  private constructor(port: number) {
-    this.server = new WebSocketServer({ port, host: "127.0.0.1" });
+  private constructor(page: string | undefined) {
+    this.tickMs = page === undefined ? SHORT_TICK_MS : LONG_TICK_MS;
+    this.http = createServer(async ({ url = "/" }, response) => {
+      const path = new URL(url, "http://gateway").pathname;
+      const content = page && (await readFile(join(page, path === "/" ? "index.html" : path)).catch(() => undefined));
+      response.writeHead(content ? 200 : 404, {
+        "content-type": TYPES[path === "/" ? ".html" : extname(path)] ?? "application/octet-stream",
+        "content-security-policy": CSP,
+      });
+      response.end(content);
+    });
+    this.server = new WebSocketServer({ server: this.http });
     this.server.on("connection", (socket) => this.serve(socket));
     this.timer = setInterval(() => {
       if (this.ticking) this.tell({ type: "event", event: "tick", payload: { atMs: Date.now() } });
-    }, TICK_MS);
+    }, this.tickMs);
   }
 
-  static async start(port = 0): Promise<ScriptedGateway> {
-    const gateway = new ScriptedGateway(port);
-    await new Promise((resolve) => gateway.server.once("listening", resolve));
+  /** `page`: a folder to serve beside the WebSocket. */
+  static async start({ port = 0, page }: { port?: number; page?: string } = {}): Promise<ScriptedGateway> {
+    const gateway = new ScriptedGateway(page);
+    await new Promise<void>((resolve) => gateway.http.listen(port, "127.0.0.1", resolve));
     return gateway;
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return (this.http.address() as AddressInfo).port;
   }
 
   get sockets(): readonly WebSocket[] {
@@ -72,7 +100,9 @@ export class ScriptedGateway {
   async stop(): Promise<void> {
     clearInterval(this.timer);
     for (const socket of this.server.clients) socket.terminate();
-    await new Promise((resolve) => this.server.close(resolve));
+    this.server.close();
+    this.http.closeAllConnections();
+    await new Promise((resolve) => this.http.close(resolve));
   }
 
   private serve(socket: WebSocket): void {
@@ -98,14 +128,21 @@ export class ScriptedGateway {
           ok: {
             protocol: 1,
             server: { version: "1", gatewayId: this.gatewayId, startedAtMs: 0 },
-            policy: { tickMs: TICK_MS, maxFrameBytes: 1 << 20 },
+            policy: { tickMs: this.tickMs, maxFrameBytes: 1 << 20 },
           },
         };
       case "chat.open": {
         const after = (given.afterSeq as number | undefined) ?? 0;
         const newest = new Map<string, ChatEntry>();
         for (const entry of this.log) if (entry.seq > after) newest.set(entry.messageId, entry);
-        return { ok: { entries: [...newest.values()], seq: this.log.length, hasOlder: false } };
+        const all = [...newest.values()].sort((a, b) => a.order - b.order);
+        const page = after > 0 ? all : all.slice(-Number(given.limit));
+        return { ok: { entries: page, seq: this.log.length, hasOlder: page.length < all.length } };
+      }
+      case "chat.older": {
+        const before = this.log.filter((entry) => entry.order < Number(given.beforeOrder));
+        const page = before.slice(-Number(given.limit));
+        return { ok: { entries: page, hasOlder: page.length < before.length } };
       }
       case "chat.send":
         this.say(String(given.clientId), String(given.text));

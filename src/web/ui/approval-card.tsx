@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 import { actorName, countdown, timeOfDay } from "../format.ts";
+import { later } from "../platform.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { type Fact, Facts, Prose, Revealed } from "./facts.tsx";
@@ -10,6 +11,8 @@ import { usePress } from "./use-press.ts";
 
 /** The gateway's limit for a comment (protocol/frames.ts). */
 const MAX_COMMENT = 500;
+/** A card that has just slid in under the pointer takes no click yet: it was meant for what was there before. */
+const ARM_MS = 400;
 /** From here on the time left is told in colour too. */
 const HURRY_MS = 60_000;
 
@@ -69,6 +72,12 @@ function DecidedBy({ card }: { readonly card: ApprovalCard }) {
   );
 }
 
+function useArmed(): boolean {
+  const [armed, setArmed] = useState(false);
+  useEffect(() => later(ARM_MS, () => setArmed(true)), []);
+  return armed;
+}
+
 interface DecideProps {
   readonly card: ApprovalCard;
   readonly step: Step;
@@ -78,7 +87,8 @@ interface DecideProps {
   decide(decision: ApprovalDecision, comment?: string): void;
 }
 
-function Choose({ card, busy, off, go, decide }: DecideProps) {
+function Choose({ card, busy, off: offline, go, decide }: DecideProps) {
+  const off = !useArmed() || offline;
   const offered = new Set(card.offered);
   return (
     <div class="actions">
@@ -88,7 +98,7 @@ function Choose({ card, busy, off, go, decide }: DecideProps) {
         </button>
       )}
       {offered.has("allow-always") && (
-        <button type="button" class="button" disabled={off} onClick={() => go("confirm-always")}>
+        <button type="button" class="button" disabled={busy} onClick={() => go("confirm-always")}>
           Allow always…
         </button>
       )}
@@ -97,7 +107,7 @@ function Choose({ card, busy, off, go, decide }: DecideProps) {
           <button type="button" class="button button-danger" disabled={off} onClick={() => decide("deny")}>
             Deny
           </button>
-          <button type="button" class="quiet-button" disabled={off} onClick={() => go("give-reason")}>
+          <button type="button" class="quiet-button" disabled={busy} onClick={() => go("give-reason")}>
             Deny with a reason…
           </button>
         </>
@@ -109,7 +119,7 @@ function Choose({ card, busy, off, go, decide }: DecideProps) {
 
 function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
   const confirm = useRef<HTMLButtonElement>(null);
-  useEffect(() => confirm.current?.focus(), []);
+  useLayoutEffect(() => confirm.current?.focus(), []);
   return (
     <fieldset class="step">
       <legend class="off-screen">Confirm Allow always</legend>
@@ -143,7 +153,7 @@ function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
 function GiveReason({ off, busy, go, decide }: DecideProps) {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <form
       class="step"
@@ -215,12 +225,13 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       go("choose");
       return;
     }
-    if (event.target !== box.current || off || step !== "choose") return;
+    if (event.target !== box.current || busy || step !== "choose") return;
     const offers = (decision: ApprovalDecision) => card.offered.includes(decision);
-    if (event.key === "a" && offers("allow-once")) decide("allow-once");
-    else if (event.key === "A" && offers("allow-always")) setStep("confirm-always");
-    else if (event.key === "d" && offers("deny")) decide("deny");
+    // Opening a step needs no connection: a key that did nothing would leave the next ones to mean something else.
+    if (event.key === "A" && offers("allow-always")) setStep("confirm-always");
     else if (event.key === "D" && offers("deny")) setStep("give-reason");
+    else if (event.key === "a" && offers("allow-once") && !off) decide("allow-once");
+    else if (event.key === "d" && offers("deny") && !off) decide("deny");
     else return;
     event.preventDefault();
   };

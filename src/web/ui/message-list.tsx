@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat.ts";
+import { RequestError } from "../connection.ts";
 import type { Message } from "../conversation.ts";
 import { amount, dayKey, dayName } from "../format.ts";
 import { earlier, later, type RenderWindow, stretch } from "../render-window.ts";
@@ -53,6 +54,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
   const list = useRef<HTMLOListElement>(null);
   const following = useRef(true);
   const anchor = useRef<Anchor | undefined>(undefined);
+  const reaching = useRef(false);
   const [window, setWindow] = useState<RenderWindow | undefined>(undefined);
   const [seenOrder, setSeenOrder] = useState(0);
   const [away, setAway] = useState(false);
@@ -94,6 +96,21 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
     box.current.scrollTop += held.element.getBoundingClientRect().top - held.top;
   }, [start, end, messages]);
 
+  const showEarlier = async () => {
+    if (reaching.current) return;
+    reaching.current = true;
+    try {
+      if (start === 0) await chat.older();
+      const all = chat.conversation.peek().messages.map((message) => message.order);
+      setWindow((before) => earlier(stretch(before, all), all));
+    } catch (error) {
+      // Without a connection there is nothing earlier to show; the button stays.
+      if (!(error instanceof RequestError)) throw error;
+    } finally {
+      reaching.current = false;
+    }
+  };
+
   const onScroll = () => {
     const element = box.current;
     if (element === null) return;
@@ -113,12 +130,8 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
       // From now on the stretch must not slide on by itself.
       if (window === undefined) setWindow({ from: orders[start] ?? 0 });
     }
-    if (element.scrollTop < NEAR_EDGE) {
-      if (start > 0) setWindow(earlier({ start, end }, orders));
-      else if (hasOlder && connected) void chat.older().catch(() => {});
-    } else if (below < NEAR_EDGE && end < messages.length) {
-      setWindow(later({ start, end }, orders));
-    }
+    if (element.scrollTop < NEAR_EDGE && (start > 0 || (hasOlder && connected))) void showEarlier();
+    else if (below < NEAR_EDGE && end < messages.length) setWindow(later({ start, end }, orders));
   };
 
   const drawn = messages.slice(start, end);
@@ -136,8 +149,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
                 onClick={() => {
                   if (box.current !== null) anchor.current = anchorIn(box.current);
                   following.current = false;
-                  if (start > 0) setWindow(earlier({ start, end }, orders));
-                  else void chat.older().catch(() => {});
+                  void showEarlier();
                 }}
               >
                 Show earlier messages
