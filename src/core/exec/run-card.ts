@@ -1,5 +1,6 @@
 /** The neutral card of a run. Pure. */
 import type { RunCard } from "../cards.ts";
+import { formatDuration } from "../duration.ts";
 import type { RunRecord } from "./runs.ts";
 
 export function runCard(record: RunRecord, live?: { readonly tail: string; readonly totalChars: number }): RunCard {
@@ -30,9 +31,9 @@ export function runCard(record: RunRecord, live?: { readonly tail: string; reado
   };
 }
 
-/** One line for the approval card and for logs: `exit 0 in 1m 12s`. */
+/** One line for the approval card and for logs: `exit 0 in 1m12s`. */
 export function endLine(record: RunRecord): string {
-  const took = record.durationMs === undefined ? "" : ` in ${duration(record.durationMs)}`;
+  const took = record.durationMs === undefined ? "" : ` in ${formatDuration(record.durationMs)}`;
   switch (record.outcome ?? "lost") {
     case "completed":
     case "failed":
@@ -46,14 +47,4 @@ export function endLine(record: RunRecord): string {
     case "lost":
       return record.notes[0] ?? "how it ended is unknown";
   }
-}
-
-/** `0.4 s`, `12 s`, `1m 12s`, `2h 03m`. */
-export function duration(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const pad = (value: number) => String(value).padStart(2, "0");
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${pad(seconds % 60)}s`;
-  return `${Math.floor(seconds / 3600)}h ${pad(Math.floor((seconds % 3600) / 60))}m`;
 }

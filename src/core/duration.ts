@@ -1,4 +1,4 @@
-/** Durations as people read them; the same words in every channel. */
+/** Durations as people read them; the same words in core, every channel, CLI and web. */
 
 /** `0.4s`, `12.3s`, `1m12s`, `3h02m`, `2d04h`. Negative and non-finite values count as 0. */
 export function formatDuration(ms: number): string {

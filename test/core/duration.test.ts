@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatClock, formatDuration } from "../../../src/channels/text/duration.ts";
+import { formatClock, formatDuration } from "../../src/core/duration.ts";
 
 describe("formatDuration", () => {
   test.each([
