@@ -24,6 +24,12 @@ const later =
 
 const COMMANDS: readonly Entry[] = [
   {
+    name: "explain",
+    group: "Look",
+    about: "Say what the policy would do with a command, without running it",
+    define: later(() => import("./explain.ts")),
+  },
+  {
     name: "config",
     group: "Set up",
     about: "Read, change and check the configuration",

@@ -69,8 +69,7 @@ export function makeBinding(run: BoundRun, bound: readonly BoundFile[], facts: F
 /**
  * Looks again, with facts that were not cached, right before the spawn. A reason means: do not run, tell the person.
  */
-export function recheckBinding(run: BoundRun & { readonly binding: Binding }, facts: FileFacts): Reason | undefined {
-  const { binding } = run;
+export function recheckBinding(binding: Binding, run: BoundRun, facts: FileFacts): Reason | undefined {
   if (bindingHash(run, binding.cwd, binding.files) !== binding.hash) return { code: "changed-request" };
   const cwd = directoryFacts(binding.cwd.path, facts);
   if (cwd.dev !== binding.cwd.dev || cwd.ino !== binding.cwd.ino) {
