@@ -2,8 +2,8 @@
  * All sessions of this process (exec.md sections 3, 5 and 11): ids, scopes, how long ended ones are kept. In memory only.
  */
 import { type Clock, systemClock } from "../clock.ts";
-import { MAX_LOG_BYTES, makeLogFolder, sweepLogs } from "./full-log.ts";
 import { JOB_TTL_MS, type ProcessLimits } from "./limits.ts";
+import { MAX_LOG_BYTES, makePrivateFolder, sweepFolder } from "./log-folder.ts";
 import { ProcessSession, type SessionRequest } from "./session.ts";
 import { newSlug } from "./slug.ts";
 
@@ -61,8 +61,8 @@ export class ProcessSessions {
   /** Makes the folder for logs and removes what earlier processes left in it. */
   async start(): Promise<void> {
     if (this.#logs === undefined) return;
-    await makeLogFolder(this.#logs.folder);
-    await sweepLogs(this.#logs.folder, JOB_TTL_MS.max, this.#clock.now());
+    await makePrivateFolder(this.#logs.folder);
+    await sweepFolder(this.#logs.folder, ".log", JOB_TTL_MS.max, this.#clock.now());
   }
 
   /** Makes a session before anything runs, so that its id is known to cards and audit. */

@@ -3,9 +3,11 @@ import { unlink, writeFile } from "node:fs/promises";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { EffectiveHost } from "../policy/types.ts";
+import { BoundedFile, type BoundedFileState } from "./bounded-file.ts";
 import { commandName } from "./command-name.ts";
-import { FullLog, type FullLogState, makeLogFolder } from "./full-log.ts";
+import { makePrivateFolder } from "./log-folder.ts";
 import { OutputBuffer, type OutputView } from "./output-buffer.ts";
+import { stripColor } from "./sanitizer.ts";
 import type { EndInfo, EndReason, ProcessHandle, StreamName } from "./types.ts";
 
 export interface SessionRequest {
@@ -92,7 +94,7 @@ export class ProcessSession {
   #lastOutput: number;
   #lastOutputAtMs: number;
   #unacknowledged = { text: "", droppedChars: 0 };
-  #log: FullLog | undefined;
+  #log: BoundedFile | undefined;
   #exportedLog: string | undefined;
   #endObserved = false;
   #endAcknowledged = false;
@@ -347,7 +349,7 @@ export class ProcessSession {
    * The output as a file, as whole as it can be had. Made when memory first overflows, or now from what memory holds.
    * Throws `internal` when no folder for logs is configured or it can not be written.
    */
-  async logFile(): Promise<FullLogState> {
+  async logFile(): Promise<BoundedFileState> {
     if (this.#log !== undefined) {
       const state = await this.#log.flush();
       if (state.bytes > 0) return state;
@@ -358,7 +360,7 @@ export class ProcessSession {
     const path = `${logs.folder}/${this.id}.part.log`;
     const text = this.aggregated();
     try {
-      await makeLogFolder(logs.folder);
+      await makePrivateFolder(logs.folder);
       await unlink(path).catch(() => {});
       await writeFile(path, text, { mode: 0o600, flag: "wx" });
     } catch (error) {
@@ -382,11 +384,11 @@ export class ProcessSession {
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
     const { logs, maxOutputChars } = this.#settings;
-    if (this.#log !== undefined) this.#log.write(text);
+    if (this.#log !== undefined) this.#log.write(stripColor(text));
     else if (logs !== undefined && this.#output.totalChars + text.length > maxOutputChars) {
-      this.#log = new FullLog(`${logs.folder}/${this.id}.log`, logs.maxBytes);
+      this.#log = new BoundedFile(`${logs.folder}/${this.id}.log`, logs.maxBytes);
       this.#log.write(this.#output.aggregated());
-      this.#log.write(text);
+      this.#log.write(stripColor(text));
     }
     this.#output.push(stream, text);
     for (const watcher of this.#watchers) watcher();

@@ -1,27 +1,23 @@
 /**
- * The whole output of one session on disk, for what memory drops. Text is encoded into a few reused buffers and
- * written by one writer at a time; a disk that can not follow costs a marked gap, never the gateway's memory or its
- * event loop. File 0600 in a folder 0700; a symbolic link in its place is refused.
+ * A file that text is poured into without waiting: encoded into a few reused blocks and written by one writer at a
+ * time. A disk that can not follow, or a file that is full, costs text (and `complete` says so), never the gateway's
+ * memory or its event loop. Mode 0600; a symbolic link in its place is refused.
  */
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, stat, unlink } from "node:fs/promises";
-import { join } from "node:path";
-import { stripColor } from "./sanitizer.ts";
+import { type FileHandle, open } from "node:fs/promises";
 
-/** Bytes of one log file; what comes later is counted and not written. */
-export const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const BLOCK_BYTES = 128 * 1024;
 /** Blocks that may wait for the disk. */
 const MAX_BLOCKS = 64;
 
-export interface FullLogState {
+export interface BoundedFileState {
   readonly path: string;
   readonly bytes: number;
   /** Nothing is missing up to now. */
   readonly complete: boolean;
 }
 
-export class FullLog {
+export class BoundedFile {
   readonly path: string;
   readonly #maxBytes: number;
   readonly #encoder = new TextEncoder();
@@ -36,14 +32,19 @@ export class FullLog {
   #missedChars = 0;
   #broken = false;
 
-  constructor(path: string, maxBytes: number = MAX_LOG_BYTES) {
+  constructor(path: string, maxBytes: number) {
     this.path = path;
     this.#maxBytes = maxBytes;
   }
 
-  /** Never waits and never throws. Colours are left out. */
-  write(colored: string): void {
-    let text = stripColor(colored);
+  /** Bytes taken so far. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** Never waits and never throws. */
+  write(whole: string): void {
+    let text = whole;
     while (text !== "") {
       const active = this.#room();
       if (active === undefined) {
@@ -69,7 +70,7 @@ export class FullLog {
   }
 
   /** Waits until everything taken so far is in the file. */
-  async flush(): Promise<FullLogState> {
+  async flush(): Promise<BoundedFileState> {
     this.#turnOver();
     while (this.#writer !== undefined) await this.#writer;
     return {
@@ -121,42 +122,24 @@ export class FullLog {
 
   async #drain(): Promise<void> {
     try {
-      this.#file ??= await openLog(this.path);
+      this.#file ??= await openFresh(this.path);
       for (let next = this.#full.shift(); next !== undefined; next = this.#full.shift()) {
         await this.#file.write(next.block, 0, next.used);
         this.#written += next.used;
         this.#free.push(next.block);
       }
     } catch {
-      // Disk full or folder gone: the session goes on, `complete` tells it.
+      // Disk full or folder gone: whoever writes goes on, `complete` tells it.
       this.#broken = true;
       this.#full.length = 0;
     }
   }
 }
 
-async function openLog(path: string): Promise<FileHandle> {
+async function openFresh(path: string): Promise<FileHandle> {
   const flags = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | (constants.O_NOFOLLOW ?? 0);
   const file = await open(path, flags, 0o600);
   // The mode above counts only for a file that was not there.
   await file.chmod(0o600);
   return file;
-}
-
-export async function makeLogFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-}
-
-/** Removes logs that an earlier process left behind. */
-export async function sweepLogs(folder: string, olderThanMs: number, now: number): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
-    if (!name.endsWith(".log")) continue;
-    const path = join(folder, name);
-    const age = await stat(path).then(
-      (found) => now - found.mtimeMs,
-      () => 0,
-    );
-    if (age > olderThanMs) await unlink(path).catch(() => {});
-  }
 }

@@ -1,0 +1,24 @@
+/** Where sessions and recordings keep their files: one folder each, 0700. */
+import { mkdir, readdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Bytes of one log file; what comes later is not written. */
+export const MAX_LOG_BYTES = 50 * 1024 * 1024;
+
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Removes files with that ending that have not been written to for so long. */
+export async function sweepFolder(folder: string, ending: string, olderThanMs: number, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    if (!name.endsWith(ending)) continue;
+    const path = join(folder, name);
+    const age = await stat(path).then(
+      (found) => now - found.mtimeMs,
+      () => 0,
+    );
+    if (age > olderThanMs) await unlink(path).catch(() => {});
+  }
+}
