@@ -92,8 +92,15 @@ export class StateDatabase {
     });
   }
 
+  /** Afterwards the one file holds everything, so that it can be copied alone. */
   close(): void {
-    if (this.#db.open) this.#db.close();
+    if (!this.#db.open) return;
+    try {
+      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // Another process is reading; what is in the -wal file is as safe there.
+    }
+    this.#db.close();
   }
 
   #guard<T>(call: () => T): T {

@@ -59,8 +59,10 @@ export class RedisLink {
   readonly redis: Redis;
   readonly #where: string;
   #lastError: string | undefined;
+  #closed = false;
 
   constructor(options: ConnectOptions) {
+    assertRedisUrl(options.url);
     this.#where = maskUrl(options.url);
     this.redis = connectRedis({
       ...options,
@@ -74,6 +76,7 @@ export class RedisLink {
   /** Resolves once commands can be sent; rejects after `limitMs`. */
   async ready(limitMs: number = READY_WAIT_MS): Promise<void> {
     const { redis } = this;
+    if (this.#closed) throw this.#unavailable("the connection was closed");
     if (redis.status === "ready") return;
     await new Promise<void>((resolve, reject) => {
       const settle = (error?: ExecError): void => {
@@ -89,7 +92,6 @@ export class RedisLink {
         () => settle(this.#unavailable(this.#lastError ?? `no connection within ${limitMs} ms`)),
         limitMs,
       );
-      if (redis.status === "end") onEnd();
       redis.once("ready", onReady);
       redis.once("end", onEnd);
     });
@@ -105,6 +107,7 @@ export class RedisLink {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await closeRedis(this.redis);
   }
 
@@ -118,18 +121,14 @@ export class RedisLink {
 
 /** Ends a connection: politely when it works, at once when it does not. */
 export async function closeRedis(redis: Redis): Promise<void> {
-  if (redis.status === "end") return;
-  const ended = new Promise<void>((resolve) => redis.once("end", resolve));
-  if (redis.status === "ready") {
-    const force = setTimeout(() => redis.disconnect(), COMMAND_TIMEOUT_MS);
-    await redis.quit().catch(() => redis.disconnect());
-    clearTimeout(force);
-  } else {
+  if (redis.status !== "ready") {
+    // No `end` follows when there is no socket just now, so there is nothing to wait for.
     redis.disconnect();
-    // A connection that never was emits no `end`.
-    if (redis.status === "wait") return;
+    return;
   }
-  await ended;
+  const force = setTimeout(() => redis.disconnect(), COMMAND_TIMEOUT_MS);
+  await redis.quit().catch(() => redis.disconnect());
+  clearTimeout(force);
 }
 
 function assertRedisUrl(url: string): void {

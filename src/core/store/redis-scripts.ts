@@ -38,8 +38,8 @@ else
   redis.call('ZADD', KEYS[3], now + tonumber(ARGV[4]), ARGV[6])
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, ${SWEEP_PER_WRITE})) do
     local left = redis.call('PTTL', ARGV[7] .. 'r:' .. member)
-    if left > 0 then
-      redis.call('ZADD', KEYS[3], now + left, member)
+    if left >= 0 then
+      redis.call('ZADD', KEYS[3], now + left + 1, member)
     else
       redis.call('ZREM', KEYS[3], member)
       if left == -2 then
