@@ -1,10 +1,11 @@
 /**
  * The card gallery, for people who work on the page: every card in every state, and the states of the page that are
- * hard to bring about. `#view=cards|chat|empty|offline|sign-in|wrong-token|log|shortcuts|completions`, `&theme=dark`.
+ * hard to bring about. `#view=cards|chat|empty|offline|sign-in|wrong-token|log|shortcuts|completions`, `&theme=dark`, `&language=nl`.
  * Not part of the product.
  */
 import { computed, signal } from "@preact/signals";
 import { render } from "preact";
+import { languageOf, messagesFor } from "../channels/cards/messages/catalogue.ts";
 import type { Chat } from "./chat.ts";
 import type { ConnectionState } from "./connection.ts";
 import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
@@ -84,9 +85,12 @@ async function runLog(_runId: string, offset: number | undefined, limit: number)
 }
 
 function Cards() {
+  const language = languageOf(hash.get("language") ?? undefined) ?? "en";
   const context = {
     now,
     connected: signal(true),
+    messages: messagesFor(language),
+    language,
     press: () => new Promise<void>(() => {}),
     showLog() {},
     suggest() {},

@@ -143,7 +143,10 @@ describeWithBrowser("the page in a browser", () => {
     expect(presses()).toEqual([]);
 
     await card().getByRole("button", { name: "Allow always" }).click();
-    await card().getByRole("button", { name: "Store and run" }).press("Enter");
+    await card()
+      .getByRole("group", { name: "Always allow this?" })
+      .getByRole("button", { name: "Allow always" })
+      .press("Enter");
     await vi.waitFor(() => expect(presses()).toMatchObject([{ decision: "allow-always" }]), WAIT);
   });
 
@@ -185,7 +188,7 @@ describeWithBrowser("the page in a browser", () => {
         .getByRole("button", { name: /always/i })
         .count(),
     ).toBe(0);
-    expect(await page.getByText("will be stored").count()).toBe(0);
+    expect(await page.getByText("would store").count()).toBe(0);
   });
 
   test("a long command is shown to its last character (card-hides-tail-of-command)", async () => {
@@ -244,7 +247,7 @@ describeWithBrowser("the page in a browser", () => {
     gateway.put({ kind: "said", actor: { ...approval.requester, display: hostile }, text: hostile });
     await open();
     await card().getByRole("button", { name: "Allow always" }).click();
-    await page.getByText("will be stored").waitFor();
+    await page.getByText("would store").waitFor();
     expect(await page.locator(".messages").locator("img, script, a, b:not(.executable)").count()).toBe(0);
     expect(await page.locator(".output").first().textContent()).toBe(`${hostile}x`);
   });

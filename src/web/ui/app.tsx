@@ -1,6 +1,6 @@
-import type { Signal } from "@preact/signals";
-import { useComputed, useSignalEffect } from "@preact/signals";
+import { type ReadonlySignal, type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { languageOf, messagesFor } from "../../channels/cards/messages/catalogue.ts";
 import type { Chat } from "../chat.ts";
 import { isTyping } from "../platform.ts";
 import type { Theme } from "../theme.ts";
@@ -16,6 +16,11 @@ import { Refused, SignIn } from "./sign-in.tsx";
 
 const TITLE = "openclaw-exec";
 
+function readersLanguage(): Pick<CardContext, "messages" | "language"> {
+  const language = navigator.languages.map(languageOf).find((known) => known !== undefined) ?? "en";
+  return { language, messages: messagesFor(language) };
+}
+
 /** Goes to the approval after the focused one, so that pressing again walks through all of them. */
 function focusNextPending(): void {
   const cards = [...document.querySelectorAll<HTMLElement>(".approval.tone-pending")];
@@ -23,6 +28,22 @@ function focusNextPending(): void {
   const next = cards[(at + 1) % cards.length];
   next?.scrollIntoView({ block: "center" });
   next?.focus({ preventScroll: true });
+}
+
+/** Whether something came while nobody was looking at the page. */
+function useUnseen(chat: Chat): ReadonlySignal<boolean> {
+  const unseen = useSignal(false);
+  useSignalEffect(() => {
+    if (chat.news.value !== undefined && document.visibilityState === "hidden") unseen.value = true;
+  });
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === "visible") unseen.value = false;
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [unseen]);
+  return unseen;
 }
 
 export interface AppProps {
@@ -37,9 +58,10 @@ export function App({ chat, chatId, theme }: AppProps) {
   const [shortcuts, setShortcuts] = useState(false);
   const connected = useComputed(() => chat.connection.value.kind === "connected");
 
+  const unseen = useUnseen(chat);
   useSignalEffect(() => {
     const count = chat.pending.value.length;
-    document.title = count > 0 ? `(${count}) ${TITLE}` : TITLE;
+    document.title = count > 0 ? `(${count}) ${TITLE}` : unseen.value ? `• ${TITLE}` : TITLE;
   });
 
   useEffect(() => {
@@ -61,6 +83,7 @@ export function App({ chat, chatId, theme }: AppProps) {
     () => ({
       now: chat.now,
       connected,
+      ...readersLanguage(),
       press: (action) => chat.press(action),
       showLog: setLog,
       suggest: (text) => composer.current?.fill(text),

@@ -1,7 +1,9 @@
+import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
-import { actorName, countdown, timeOfDay } from "../format.ts";
+import { actorName, timeLeft, timeOfDay } from "../format.ts";
 import { later } from "../platform.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
@@ -18,56 +20,58 @@ const HURRY_MS = 60_000;
 
 type Step = "choose" | "confirm-always" | "give-reason";
 
-function outcome(card: ApprovalCard): {
-  readonly title: string;
-  readonly tone: string;
-  readonly icon: preact.JSX.Element;
-} {
+type Words = Messages["approval"];
+
+function outcome(
+  card: ApprovalCard,
+  words: Words,
+): { readonly title: string; readonly tone: string; readonly icon: JSX.Element } {
   switch (card.state) {
     case "pending":
-      return { title: "Approval needed", tone: "pending", icon: <QuestionIcon /> };
+      return { title: words.titlePending, tone: "pending", icon: <QuestionIcon /> };
     case "allowed":
       return {
-        title: card.decision === "allow-always" ? "Allowed always" : "Allowed once",
+        title: card.decision === "allow-always" ? words.titleAllowedAlways : words.titleAllowedOnce,
         tone: "good",
         icon: <CheckIcon />,
       };
     case "denied":
-      return { title: "Denied", tone: "bad", icon: <CrossIcon /> };
+      return { title: words.titleDenied, tone: "bad", icon: <CrossIcon /> };
     case "expired":
-      return { title: "Expired without an answer", tone: "quiet", icon: <ClockIcon /> };
+      return { title: words.titleExpired, tone: "quiet", icon: <ClockIcon /> };
     case "cancelled":
-      return { title: "Cancelled", tone: "quiet", icon: <CrossIcon /> };
+      return { title: words.titleCancelled, tone: "quiet", icon: <CrossIcon /> };
   }
 }
 
 function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
-  const left = expiresAtMs - useCardContext().now.value;
+  const { now, messages, language } = useCardContext();
+  const left = expiresAtMs - now.value;
   return (
-    <span class={left < HURRY_MS ? "time-left time-short" : "time-left"} title="An unanswered request is never run.">
-      {left > 0 ? `expires in ${countdown(left)}` : "expires any moment"}
+    <span class={left < HURRY_MS ? "time-left time-short" : "time-left"}>
+      {messages.approval.expires} {timeLeft(left, language)}
     </span>
   );
 }
 
-function facts(card: ApprovalCard): readonly Fact[] {
+function facts(card: ApprovalCard, words: Words): readonly Fact[] {
   return [
-    { label: "Directory", value: <Revealed text={card.cwd} /> },
-    { label: "Runs on", value: card.host },
-    { label: "Agent", value: <Revealed text={card.agentId} /> },
-    { label: "Asked by", value: <Revealed text={actorName(card.requester)} /> },
+    { label: words.folder, value: <Revealed text={card.cwd} /> },
+    { label: words.host, value: card.host },
+    { label: words.agent, value: <Revealed text={card.agentId} /> },
+    { label: words.requester, value: <Revealed text={actorName(card.requester)} /> },
     ...(card.envKeys.length > 0
-      ? [{ label: "Sets variables", value: <Revealed text={card.envKeys.join(", ")} /> }]
+      ? [{ label: words.environment, value: <Revealed text={card.envKeys.join(", ")} /> }]
       : []),
-    { label: "Id", value: card.slug },
+    { label: words.id, value: card.slug },
   ];
 }
 
-function DecidedBy({ card }: { readonly card: ApprovalCard }) {
+function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly words: Words }) {
   if (card.decidedBy === undefined || card.decidedBy.kind === "system") return null;
   return (
     <span class="decided-by">
-      by <Revealed text={actorName(card.decidedBy)} />
+      <Revealed text={words.decidedBy(actorName(card.decidedBy))} />
     </span>
   );
 }
@@ -83,32 +87,33 @@ interface DecideProps {
   readonly step: Step;
   readonly busy: boolean;
   readonly off: boolean;
+  readonly words: Words;
   go(step: Step): void;
   decide(decision: ApprovalDecision, comment?: string): void;
 }
 
-function Choose({ card, busy, off: offline, go, decide }: DecideProps) {
+function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
   const off = !useArmed() || offline;
   const offered = new Set(card.offered);
   return (
     <div class="actions">
       {offered.has("allow-once") && (
         <button type="button" class="button button-primary" disabled={off} onClick={() => decide("allow-once")}>
-          Allow once
+          {words.allowOnce}
         </button>
       )}
       {offered.has("allow-always") && (
         <button type="button" class="button" disabled={busy} onClick={() => go("confirm-always")}>
-          Allow always…
+          {words.allowAlways}…
         </button>
       )}
       {offered.has("deny") && (
         <>
           <button type="button" class="button button-danger" disabled={off} onClick={() => decide("deny")}>
-            Deny
+            {words.deny}
           </button>
           <button type="button" class="quiet-button" disabled={busy} onClick={() => go("give-reason")}>
-            Deny with a reason…
+            {words.denyWithReason}
           </button>
         </>
       )}
@@ -117,13 +122,13 @@ function Choose({ card, busy, off: offline, go, decide }: DecideProps) {
   );
 }
 
-function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
+function ConfirmAlways({ card, off, busy, words, go, decide }: DecideProps) {
   const confirm = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => confirm.current?.focus(), []);
   return (
     <fieldset class="step">
-      <legend class="off-screen">Confirm Allow always</legend>
-      <p class="step-title">This will be stored, and such commands will run without asking:</p>
+      <legend class="off-screen">{words.alwaysConfirmTitle}</legend>
+      <p class="step-title">{words.alwaysStores}:</p>
       <ul class="stored">
         {card.always.map((sentence) => (
           <li key={sentence}>
@@ -139,10 +144,10 @@ function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
           disabled={off}
           onClick={() => decide("allow-always")}
         >
-          Store and run
+          {words.allowAlways}
         </button>
         <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          Back
+          {words.cancel}
         </button>
         {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
       </div>
@@ -150,7 +155,7 @@ function ConfirmAlways({ card, off, busy, go, decide }: DecideProps) {
   );
 }
 
-function GiveReason({ off, busy, go, decide }: DecideProps) {
+function GiveReason({ off, busy, words, go, decide }: DecideProps) {
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);
@@ -164,7 +169,7 @@ function GiveReason({ off, busy, go, decide }: DecideProps) {
       }}
     >
       <label class="step-title">
-        Reason, shown to whoever asked
+        {words.reasonLabel}
         <input
           ref={field}
           class="field"
@@ -177,10 +182,10 @@ function GiveReason({ off, busy, go, decide }: DecideProps) {
       </label>
       <div class="actions">
         <button type="submit" class="button button-danger" disabled={off}>
-          Deny
+          {words.deny}
         </button>
         <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          Back
+          {words.cancel}
         </button>
         {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
       </div>
@@ -202,12 +207,13 @@ function Decide(props: DecideProps) {
 /** Keys of a focused card: `a` allow once, `A` allow always (asks back), `d` deny, `D` deny with a reason, Esc back. */
 export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; readonly titleId: string }) {
   const context = useCardContext();
+  const words = context.messages.approval;
   const { busy, trouble, press } = usePress(card);
   const [step, setStep] = useState<Step>("choose");
   const box = useRef<HTMLElement>(null);
   const pending = card.state === "pending";
   const off = busy || !context.connected.value;
-  const { title, tone, icon } = outcome(card);
+  const { title, tone, icon } = outcome(card, words);
 
   const decide = (decision: ApprovalDecision, comment?: string) => {
     // The pressed button goes off and would take the focus with it.
@@ -249,7 +255,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       <header class="card-head">
         <span class="card-icon">{icon}</span>
         <h3 id={titleId}>{title}</h3>
-        <DecidedBy card={card} />
+        <DecidedBy card={card} words={words} />
         <span class="card-side">
           {pending ? <TimeLeft expiresAtMs={card.expiresAtMs} /> : timeOfDay(card.decidedAtMs ?? card.createdAtMs)}
         </span>
@@ -262,7 +268,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       ))}
       <CommandText text={card.command} highlights={card.highlights} />
       {pending && card.reasons.length > 0 && (
-        <ul class="reasons" aria-label="Why it asks">
+        <ul class="reasons" aria-label={words.why}>
           {card.reasons.map((reason) => (
             <li key={reason}>
               <Prose text={reason} />
@@ -272,7 +278,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       )}
       {card.comment !== undefined && (
         <p class="comment">
-          Reason: <Revealed text={card.comment} />
+          <Revealed text={words.comment(card.comment)} />
         </p>
       )}
       {card.statusLine !== undefined && (
@@ -280,8 +286,8 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
           <Prose text={card.statusLine} />
         </p>
       )}
-      <Facts facts={pending ? facts(card) : facts(card).slice(0, 4)} />
-      {pending && <Decide card={card} step={step} busy={busy} off={off} go={go} decide={decide} />}
+      <Facts facts={pending ? facts(card, words) : facts(card, words).slice(0, 4)} />
+      {pending && <Decide card={card} step={step} busy={busy} off={off} words={words} go={go} decide={decide} />}
       {pending && !context.connected.value && (
         <p class="notice">Not connected: nothing can be decided here right now.</p>
       )}

@@ -1,7 +1,9 @@
-import { useMemo } from "preact/hooks";
-import type { RunAction, RunCard } from "../../core/cards.ts";
+import type { JSX } from "preact";
+import type { Messages } from "../../channels/cards/messages/messages.ts";
+import type { RunAction, RunCard, RunOutcome } from "../../core/cards.ts";
+import { formatClock, formatDuration } from "../../core/duration.ts";
 import { plainText } from "../ansi.ts";
-import { amount, duration, elapsed, timeOfDay } from "../format.ts";
+import { timeOfDay } from "../format.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -10,70 +12,56 @@ import { CheckIcon, ClockIcon, CrossIcon, LogIcon, RepeatIcon, StopIcon, Warning
 import { Output } from "./output.tsx";
 import { usePress } from "./use-press.ts";
 
-function ending(card: RunCard): { readonly title: string; readonly tone: string; readonly icon: preact.JSX.Element } {
-  switch (card.outcome ?? "ended") {
-    case "completed":
-      return { title: "Finished", tone: "good", icon: <CheckIcon /> };
-    case "failed":
-      return { title: "Failed", tone: "bad", icon: <CrossIcon /> };
-    case "timed-out":
-      return { title: "Timed out", tone: "bad", icon: <ClockIcon /> };
-    case "killed":
-      return { title: "Stopped", tone: "quiet", icon: <StopIcon /> };
-    case "lost":
-      return { title: "Outcome unknown", tone: "pending", icon: <WarningIcon /> };
-    case "not-started":
-      return { title: "Did not start", tone: "bad", icon: <CrossIcon /> };
-    case "ended":
-      return { title: "Ended", tone: "quiet", icon: <CheckIcon /> };
-  }
+type Words = Messages["run"];
+
+const LOOK: Readonly<Record<RunOutcome, { readonly tone: string; readonly icon: () => JSX.Element }>> = {
+  completed: { tone: "good", icon: CheckIcon },
+  failed: { tone: "bad", icon: CrossIcon },
+  "timed-out": { tone: "bad", icon: ClockIcon },
+  killed: { tone: "quiet", icon: StopIcon },
+  lost: { tone: "pending", icon: WarningIcon },
+  "not-started": { tone: "bad", icon: CrossIcon },
+};
+
+function ExitChip({ card, words }: { readonly card: RunCard; readonly words: Words }) {
+  if (card.exitSignal) return <span class="chip chip-bad">{words.signal(card.exitSignal)}</span>;
+  if (typeof card.exitCode !== "number") return null;
+  return <span class={card.exitCode === 0 ? "chip chip-good" : "chip chip-bad"}>{words.exitCode(card.exitCode)}</span>;
 }
 
-function ExitChip({ card }: { readonly card: RunCard }) {
-  if (typeof card.exitCode === "number") {
-    return <span class={card.exitCode === 0 ? "chip chip-good" : "chip chip-bad"}>exit {card.exitCode}</span>;
-  }
-  return card.exitSignal ? <span class="chip chip-bad">{card.exitSignal}</span> : null;
+function RunningTitle({ startedAtMs }: { readonly startedAtMs: number }) {
+  const { now, messages } = useCardContext();
+  return <>{messages.run.running(formatClock(now.value - startedAtMs))}</>;
 }
 
-function Elapsed({ startedAtMs }: { readonly startedAtMs: number }) {
-  const ms = useCardContext().now.value - startedAtMs;
-  return (
-    <span class="elapsed" role="timer" aria-live="off" aria-label="Elapsed time">
-      {elapsed(ms)}
-    </span>
-  );
-}
-
-function RunButton({
-  action,
-  off,
-  act,
-}: {
+interface RunButtonProps {
   readonly action: RunAction;
   readonly off: boolean;
+  readonly words: Words;
   act(action: RunAction): void;
-}) {
+}
+
+function RunButton({ action, off, words, act }: RunButtonProps) {
   switch (action) {
     case "stop":
       return (
         <button type="button" class="button button-small button-danger" disabled={off} onClick={() => act("stop")}>
           <StopIcon />
-          Stop
+          {words.stop}
         </button>
       );
     case "full-log":
       return (
         <button type="button" class="button button-small" onClick={() => act("full-log")}>
           <LogIcon />
-          Full log
+          {words.fullLog}
         </button>
       );
     case "run-again":
       return (
         <button type="button" class="button button-small" disabled={off} onClick={() => act("run-again")}>
           <RepeatIcon />
-          Run again
+          {words.runAgain}
         </button>
       );
   }
@@ -83,9 +71,11 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
   const context = useCardContext();
   const { busy, trouble, press } = usePress(card);
   const running = card.state === "running";
-  const end = ending(card);
+  const words = context.messages.run;
+  const outcome = card.outcome ?? "lost";
+  const { tone, icon: Icon } = LOOK[outcome];
   const off = busy || !context.connected.value;
-  const hidden = useMemo(() => Math.max(0, card.totalChars - card.tail.length), [card.totalChars, card.tail]);
+  const partial = card.totalChars > card.tail.length;
 
   const act = (action: RunAction) => {
     if (action === "full-log") context.showLog({ runId: card.runId, command: card.command });
@@ -93,24 +83,22 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
   };
 
   return (
-    <section class={`card run tone-${running ? "running" : end.tone}`} aria-labelledby={titleId} data-run={card.runId}>
+    <section class={`card run tone-${running ? "running" : tone}`} aria-labelledby={titleId} data-run={card.runId}>
       <header class="card-head">
-        <span class="card-icon">{running ? <span class="pulse" /> : end.icon}</span>
-        <h3 id={titleId}>{running ? "Running" : end.title}</h3>
-        {!running && <ExitChip card={card} />}
-        {running ? (
-          <Elapsed startedAtMs={card.startedAtMs} />
-        ) : (
-          card.durationMs !== undefined && <span class="elapsed">{duration(card.durationMs)}</span>
+        <span class="card-icon">{running ? <span class="pulse" /> : <Icon />}</span>
+        <h3 id={titleId}>{running ? <RunningTitle startedAtMs={card.startedAtMs} /> : words.outcome[outcome]}</h3>
+        {!running && <ExitChip card={card} words={words} />}
+        {!running && card.durationMs !== undefined && outcome !== "not-started" && (
+          <span class="elapsed">{formatDuration(card.durationMs)}</span>
         )}
         <span class="card-side">{timeOfDay(card.endedAtMs ?? card.startedAtMs)}</span>
       </header>
       <CommandText text={card.command} />
       {card.tail === "" ? (
-        <p class="no-output">{running ? "No output yet." : "No output."}</p>
+        <p class="no-output">{running ? words.noOutputYet : words.noOutput}</p>
       ) : (
         <div class="output-box">
-          {hidden > 0 && <p class="output-more">{amount(hidden, "earlier character")} in the full log</p>}
+          {partial && <p class="output-more">{words.lastOf(card.tail.length, card.totalChars)}</p>}
           <Output text={card.tail} label={running ? "Live output" : "Output"} follow />
           <CopyButton text={() => plainText(card.tail)} what="output" />
         </div>
@@ -124,16 +112,16 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
         {card.actions.length > 0 && (
           <div class="actions">
             {card.actions.map((action) => (
-              <RunButton key={action} action={action} off={off} act={act} />
+              <RunButton key={action} action={action} off={off} words={words} act={act} />
             ))}
             {busy && <span class="waiting">{running ? "Stopping." : "Sent."}</span>}
           </div>
         )}
         <Facts
           facts={[
-            { label: "Directory", value: <Revealed text={card.cwd} /> },
-            { label: "Runs on", value: card.host },
-            { label: "Session", value: card.sessionId },
+            { label: words.folder, value: <Revealed text={card.cwd} /> },
+            { label: words.host, value: card.host },
+            { label: words.session, value: card.sessionId },
           ]}
         />
       </footer>
