@@ -28,14 +28,14 @@ import { createDeliveries } from "../core/events/deliveries.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
 import { channelMarks, checkEnvOverrides } from "../core/exec/env.ts";
 import { createExecTool } from "../core/exec/exec-tool.ts";
-import { createFileFacts } from "../core/exec/file-facts.ts";
-import { preflight } from "../core/exec/preflight.ts";
+import { cachedFileFacts, freshFileFacts } from "../core/exec/file-facts.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import { runCard } from "../core/exec/run-card.ts";
 import { Runs } from "../core/exec/runs.ts";
 import { agentSettings, DEFAULT_YIELD_MS, defaultAgentId, findAgent } from "../core/exec/settings.ts";
-import { ShellSnapshots, snapshotsEnabled } from "../core/exec/shell-snapshot.ts";
+import { chooseShell } from "../core/exec/shell.ts";
+import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
 import { recheckBinding } from "../core/policy/binding.ts";
 import type { ReasonCode } from "../core/policy/decision.ts";
@@ -128,7 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     home: loaded.home,
     sessions,
     approvalsFile,
-    facts: createFileFacts,
+    facts: cachedFileFacts(clock),
     searchPath,
   });
 
@@ -160,16 +160,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
   });
 
+  const snapshots = new ShellSnapshots({ stateDir, env: process.env, home: loaded.home, clock });
   const gatewayHost = createGatewayHost({
     supervisor,
     env: process.env,
     get path() {
       return searchPath.folders();
     },
-    ...(snapshotsEnabled(process.env)
-      ? { snapshots: new ShellSnapshots({ stateDir, env: process.env, home: loaded.home, clock }) }
-      : {}),
+    snapshots,
   });
+  /** Start-up files can be slow: they are read beside the start, so that the first command does not wait for them. */
+  const warmUp = async () => {
+    await searchPath.ready();
+    await snapshots.for(chooseShell(process.env, searchPath.folders()), searchPath.folders());
+  };
   const runs = new Runs({
     store,
     clock,
@@ -179,7 +183,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     gatewayId,
     instanceId,
     hosts: new Map([["gateway", gatewayHost]]),
-    recheck: async (spec) => recheckBinding(spec, createFileFacts()),
+    recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
     explain: explainReason,
     maxConcurrent: () => config().limits.maxConcurrentRuns,
     channelContext: (spec) =>
@@ -197,7 +201,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     resolvePolicy: policy.resolve,
     decide: policy.decide,
     checkEnv: checkEnvOverrides,
-    preflight,
+    preflight: async () => {},
     sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
     elevated: async () => ({
       refused:
@@ -234,7 +238,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const processTool = createProcessTool({ sessions: processSessions });
   const callProcess = (args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult> =>
-    processTool.call(args, { scope: `agent:${agentId}` });
+    processTool.call(args, { agentId });
   const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess });
   const runLog = createRunLog({ runs, sessions: processSessions });
 
@@ -324,6 +328,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   let server: RunningServer | undefined;
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
+    warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
     await processSessions.start();
     await runs.sweep();
     await approvals.start(onSettled);

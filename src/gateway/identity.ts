@@ -17,7 +17,11 @@ export async function gatewayIdentity(stateDir: string): Promise<string> {
   if (existing !== undefined) return existing;
   const id = randomBytes(ID_BYTES).toString("hex");
   try {
-    const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+    const file = await open(
+      path,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
     await file.writeFile(`${id}\n`);
     await file.sync();
     await file.close();
@@ -40,5 +44,8 @@ async function readId(path: string): Promise<string | undefined> {
     throw new ExecError("state-damaged", `${path} can not be read (${(error as NodeJS.ErrnoException).code}).`);
   }
   if (/^[0-9a-f]{8}$/.test(text)) return text;
-  throw new ExecError("state-damaged", `${path} does not hold a gateway id (8 hex digits). Restore it, or remove it to get a new one.`);
+  throw new ExecError(
+    "state-damaged",
+    `${path} does not hold a gateway id (8 hex digits). Restore it, or remove it to get a new one.`,
+  );
 }

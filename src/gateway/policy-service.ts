@@ -23,7 +23,8 @@ export interface PolicyServiceOptions {
   readonly home: string;
   readonly sessions: Sessions;
   readonly approvalsFile: ApprovalsFile;
-  readonly facts: () => FileFacts;
+  /** May answer from a short cache: what is decided is checked again, uncached, right before it runs. */
+  readonly facts: FileFacts;
   /** The gateway's PATH, frozen once it is known. */
   readonly searchPath: SearchPath;
 }
@@ -57,7 +58,7 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
     resolve,
 
     decide: (query) =>
-      decide({ ...query, path: options.searchPath.folders(), home: options.home, facts: options.facts() }),
+      decide({ ...query, path: options.searchPath.folders(), home: options.home, facts: options.facts }),
 
     async fields(scope) {
       const config = options.config();

@@ -25,9 +25,7 @@ export function redactCard(card: Card, redactor: Redactor): Card {
         ...card,
         ...(card.text ? { text: mask(card.text) } : {}),
         ...(card.code ? { code: mask(card.code) } : {}),
-        ...(card.fields
-          ? { fields: card.fields.map((field) => ({ ...field, value: mask(field.value) })) }
-          : {}),
+        ...(card.fields ? { fields: card.fields.map((field) => ({ ...field, value: mask(field.value) })) } : {}),
       };
     case "said":
       return { ...card, text: mask(card.text) };

@@ -3,8 +3,8 @@ import { open, readFile } from "node:fs/promises";
 import { ExecError } from "../core/errors.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
-import type { ProcessSession } from "../core/process/session.ts";
 import { stripColor } from "../core/process/sanitizer.ts";
+import type { ProcessSession } from "../core/process/session.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 
 /** Lines of one answer when none are asked for. */
@@ -18,7 +18,11 @@ export interface RunLogOptions {
 }
 
 export interface RunLog {
-  page(request: { readonly runId: string; readonly offset?: number; readonly limit?: number }): Promise<MethodResults["run.log"]>;
+  page(request: {
+    readonly runId: string;
+    readonly offset?: number;
+    readonly limit?: number;
+  }): Promise<MethodResults["run.log"]>;
   /** As a file, for channels that upload it. */
   file(runId: string): Promise<{ readonly name: string; readonly path: string } | undefined>;
 }

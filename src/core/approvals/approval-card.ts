@@ -1,6 +1,7 @@
 /** The neutral card of an approval record. Pure. */
 import type { ApprovalCard } from "../cards.ts";
 import type { Reason } from "../policy/decision.ts";
+import { describeGrants } from "./allow-always.ts";
 import { type ApprovalRecord, slugOf } from "./record.ts";
 
 export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) => string): ApprovalCard {
@@ -31,12 +32,9 @@ export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) =
   };
 }
 
-/** decisions.md D11: a grant is worth exactly these words, in exactly this directory, for this agent. */
+/** decisions.md D11: a grant is worth exactly these words. */
 function alwaysSentences({ request }: ApprovalRecord): string[] {
-  if (!request.offered.includes("allow-always") || request.alwaysStores.length === 0) return [];
-  const programs = [...new Set(request.alwaysStores.map((entry) => entry.pattern))];
-  return [
-    `Run exactly this command, with exactly these arguments, in ${request.cwd}, for the agent ${request.agentId}, without asking again.`,
-    `Stored for: ${programs.join(", ")}`,
-  ];
+  return request.offered.includes("allow-always")
+    ? describeGrants(request.alwaysStores, request.agentId, request.cwd)
+    : [];
 }

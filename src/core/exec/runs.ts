@@ -119,7 +119,7 @@ export interface RunsOptions {
   readonly instanceId: string;
   readonly hosts: ReadonlyMap<EffectiveHost, Host>;
   /** Right before spawn: has anything that was approved changed? */
-  readonly recheck: (spec: RunSpec) => Promise<Reason | undefined>;
+  readonly recheck: (spec: RunSpec) => Reason | undefined;
   readonly explain: (reason: Reason) => string;
   readonly maxConcurrent: () => number;
   readonly channelContext: (spec: RunSpec) => Readonly<Record<string, string>>;
@@ -229,7 +229,7 @@ export class Runs {
       if (spec.revokedBy) {
         throw new ExecError("exec-denied", `Not run: exec is denied by now, set by ${spec.revokedBy}.`);
       }
-      const changed = await this.#options.recheck(spec);
+      const changed = this.#options.recheck(spec);
       if (changed) throw new ExecError("approval-changed", this.#options.explain(changed), { reason: changed.code });
       const handle = await host.run({
         plan: spec.plan,
