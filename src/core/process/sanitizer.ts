@@ -60,7 +60,7 @@ export class Sanitizer {
       }
       this.#unsafe.lastIndex = at;
       const hit = this.#unsafe.exec(text);
-      if (hit === null) return at === 0 ? text : out + text.slice(at);
+      if (hit === null) return at === 0 && out === "" ? text : out + text.slice(at);
       out += text.slice(at, hit.index);
       out += this.#control(text.charCodeAt(hit.index));
       at = hit.index + hit[0].length;
