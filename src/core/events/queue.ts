@@ -15,9 +15,16 @@ export interface JobSpec<T = unknown> {
   /** What kind of work: selects the handler. `[a-z][a-z0-9-]*` */
   readonly name: string;
   readonly data: T;
-  /** Idempotency: a second add with an id still known (waiting, delayed, active, or done within 24 h) adds nothing. Any text. */
+  /**
+   * Idempotency: a second add with an id still known adds nothing. Known is what is waiting, delayed or active, what
+   * was completed or expired within 24 h, and a dead letter for as long as it is there. Any text; make it unique over
+   * all names (`delivery/…`, `wake/…`), since `cancel` and the dead letters go by the id alone.
+   */
   readonly id?: string;
-  /** Jobs of one name with one key run one at a time in the order they were added; a retrying job holds only its own key back. */
+  /**
+   * Jobs of one name with one key run one at a time in the order they were added. A job that waits, for its delay or
+   * for its next try, holds back those behind it, and only those of its own key.
+   */
   readonly key?: string;
   readonly delayMs?: number;
   /** How many tries in all. Default 1. */
@@ -36,7 +43,7 @@ export interface Job<T = unknown> {
   /** 1 for the first try. */
   readonly attempt: number;
   readonly enqueuedAtMs: number;
-  /** Aborted when the queue is closing and the drain time is over. */
+  /** Aborted when the job will be run again: the queue is closing and the drain time is over, or another gateway took it over. */
   readonly signal: AbortSignal;
 }
 
@@ -68,11 +75,15 @@ export interface DeadLetter {
 }
 
 export interface QueueCounts {
+  /** Could run but for a free place, or wait for an earlier job of their key. */
   readonly waiting: number;
+  /** Wait for their delay or their next try. */
   readonly delayed: number;
   readonly active: number;
   readonly dead: number;
+  /** Since the state was created. */
   readonly completed: number;
+  /** Since the state was created. */
   readonly expired: number;
 }
 
@@ -83,16 +94,20 @@ export interface Queue {
   add<T>(spec: JobSpec<T>): Promise<{ readonly id: string; readonly added: boolean }>;
   /** Starts working jobs of this name. One handler per name and process. `concurrency` defaults to 1. */
   process<T>(name: string, handler: Handler<T>, options?: { readonly concurrency?: number }): Promise<void>;
-  /** Removes a job that has not started. False when it has, or is unknown. */
+  /** Removes a job that does not run now: waiting, delayed, or between two tries. False when it runs, is finished or unknown. */
   cancel(id: string): Promise<boolean>;
-  /** Creates or replaces a recurring job. Missed ticks collapse into one. */
+  /**
+   * Creates or replaces a recurring job; the first tick of an interval comes one interval from now. Declaring the same
+   * cadence again, as each start of a gateway does, keeps the next tick. Missed ticks collapse into one, and a tick adds
+   * nothing while the job of an earlier one still waits.
+   */
   schedule<T>(scheduleId: string, cadence: Cadence, spec: Omit<JobSpec<T>, "id" | "delayMs">): Promise<void>;
   unschedule(scheduleId: string): Promise<boolean>;
   schedules(): Promise<readonly { readonly id: string; readonly nextAtMs: number; readonly cadence: Cadence }[]>;
   counts(name?: string): Promise<QueueCounts>;
   /** Newest first. */
   deadLetters(options?: { readonly name?: string; readonly limit?: number }): Promise<DeadLetter[]>;
-  /** Puts a dead letter back with fresh attempts. */
+  /** Puts a dead letter back with fresh attempts and without its deadline, behind what waits for its key. */
   retryDead(id: string): Promise<boolean>;
   removeDead(id: string): Promise<boolean>;
   health(): Promise<void>;
