@@ -86,24 +86,12 @@ export function normaliseAliases(document: unknown): Normalised {
   return { value: root, moves, conflicts };
 }
 
-/** A path of the normalised document, as the file spells it. */
+/** A path of the normalised document, as the file spells it. Moves are undone in reverse, as one may lie within another. */
 export function asWritten(path: readonly PropertyKey[], moves: readonly Move[]): readonly PropertyKey[] {
-  for (const { from, to } of moves) {
-    if (to.length <= path.length && to.every((part, index) => part === path[index])) {
-      return [...from, ...path.slice(to.length)];
-    }
-  }
-  return path;
-}
-
-/** A path of the file in the spelling this product uses, or undefined when the alias turns into several. */
-export function asNormalised(path: readonly PropertyKey[], moves: readonly Move[]): readonly PropertyKey[] {
-  for (const { from, to } of moves) {
-    if (from.length <= path.length && from.every((part, index) => part === path[index])) {
-      return [...to, ...path.slice(from.length)];
-    }
-  }
-  return path;
+  return moves.reduceRight((current, { from, to }) => {
+    const within = to.length <= current.length && to.every((part, index) => part === current[index]);
+    return within ? [...from, ...current.slice(to.length)] : current;
+  }, path);
 }
 
 function isTable(value: unknown): value is Table {

@@ -45,19 +45,19 @@ export function readEnvironment(env: EnvVars, stateDir: string, workingDir: stri
 }
 
 function readEnvFile(path: string, warnings: string[]): EnvVars | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) return undefined;
-  if (!stat.isFile() || stat.size > MAX_ENV_FILE_BYTES) {
-    warnings.push(`${path} was not read: it is not a regular file of at most 1 MiB.`);
-    return undefined;
-  }
-  if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
-    warnings.push(`${path} can be read by others on this machine; run: chmod 600 ${path}`);
-  }
   try {
+    const stat = statSync(path);
+    if (!stat.isFile() || stat.size > MAX_ENV_FILE_BYTES) {
+      warnings.push(`${path} was not read: it is not a regular file of at most ${MAX_ENV_FILE_BYTES} bytes.`);
+      return undefined;
+    }
+    if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
+      warnings.push(`${path} can be read by others on this machine; run: chmod 600 ${path}`);
+    }
     return parseEnv(readFileSync(path, "utf8")) as EnvVars;
   } catch (error) {
-    warnings.push(`${path} was not read: ${(error as NodeJS.ErrnoException).code ?? "it can not be parsed"}.`);
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== "ENOENT" && code !== "ENOTDIR") warnings.push(`${path} was not read: ${code ?? String(error)}.`);
     return undefined;
   }
 }

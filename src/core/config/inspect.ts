@@ -2,11 +2,9 @@
 import JSON5 from "json5";
 import { valueAt } from "./key-path.ts";
 import { jsonSchema, type SchemaNode, schemaAt } from "./problems.ts";
-import { isHidden, isReference } from "./secret-shapes.ts";
+import { HIDDEN, isHidden, isReference } from "./secret-shapes.ts";
 
 type Path = readonly PropertyKey[];
-
-export const HIDDEN = "(hidden)";
 
 /** Answers about keys; made once per command, because the schema takes milliseconds to build. */
 export class KeyBook {
@@ -27,8 +25,8 @@ export class KeyBook {
     if (typeof value === "object" && value !== null) {
       return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, this.redact(entry, [...path, key])]));
     }
-    if (typeof value !== "string" || isReference(value)) return value;
-    return this.isSecret(path) || isHidden(value, path) ? HIDDEN : value;
+    if (isHidden(value, path)) return HIDDEN;
+    return typeof value === "string" && this.isSecret(path) && !isReference(value) ? HIDDEN : value;
   }
 
   /** What holds for keys that the file does not name; undefined when nothing does. */

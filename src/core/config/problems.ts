@@ -3,7 +3,7 @@ import * as z from "zod";
 import { nearestOf } from "../nearest.ts";
 import { formatKeyPath, valueAt } from "./key-path.ts";
 import { configSchema } from "./schema.ts";
-import { isHidden } from "./secret-shapes.ts";
+import { HIDDEN, isHidden, isSecretName } from "./secret-shapes.ts";
 
 export interface Problem {
   /** The key as the file spells it; empty for the file as a whole. */
@@ -120,7 +120,13 @@ class Wording {
     return this.finding(at, "unknown key", {
       ...(siblings.length > 0 && siblings.length <= MAX_ALLOWED && { allowed: siblings }),
       ...(nearestKey !== undefined && { nearestKey }),
+      // Its value was probably meant for a key that holds a secret.
+      ...(nearestKey !== undefined && this.isSecret(nearestKey) && { value: HIDDEN }),
     });
+  }
+
+  private isSecret(at: Path): boolean {
+    return at.some(isSecretName) || (this.schema !== undefined && schemaAt(this.schema, at)?.secret === true);
   }
 }
 
@@ -232,7 +238,7 @@ export function showValue(value: unknown, at: Path): string | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a group";
-  if (typeof value === "string" && isHidden(value, at)) return "(hidden)";
+  if (isHidden(value, at)) return HIDDEN;
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS - 1)}…` : text;
 }

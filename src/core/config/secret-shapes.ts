@@ -1,5 +1,8 @@
 /** What must never be shown: keys that hold secrets, and values that look like one wherever they stand. */
 
+/** What is shown instead. */
+export const HIDDEN = "(hidden)";
+
 const SECRET_KEY = /(token|secret|password|passwd|apikey|api_key|credential)s?$/i;
 
 /** Shapes of the platforms' own tokens (channels.md 1.4) and of addresses with a password in them. */
@@ -17,8 +20,13 @@ export function isReference(value: string): boolean {
   return /^(env|file):/.test(value.trim());
 }
 
-/** May this text be shown as the value of that key? */
-export function isHidden(value: string, at: readonly PropertyKey[]): boolean {
-  if (isReference(value)) return false;
-  return at.some((part) => SECRET_KEY.test(String(part))) || SECRET_VALUE.some((shape) => shape.test(value.trim()));
+export function isSecretName(name: PropertyKey): boolean {
+  return SECRET_KEY.test(String(name));
+}
+
+/** Must this value of that key stay unseen? */
+export function isHidden(value: unknown, at: readonly PropertyKey[]): boolean {
+  if (typeof value === "string" && isReference(value)) return false;
+  if (at.some(isSecretName)) return typeof value === "string" || typeof value === "number";
+  return typeof value === "string" && SECRET_VALUE.some((shape) => shape.test(value.trim()));
 }

@@ -22,10 +22,13 @@ export interface Edited {
 }
 
 const INDENT = "  ";
+const ONLY_A_REMARK = /^\s*(\/\/.*|\/\*(?:(?!\*\/).)*\*\/\s*)?$/;
 const TRIVIA = /(?:\s|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/)*/y;
 
 /** @throws ExecError `invalid-argument` when the text is not JSON5 or the path does not fit it, `not-found` when there is nothing to unset. */
-export function editText(text: string, edit: Edit): Edited {
+export function editText(text: string, requested: Edit): Edited {
+  // What can be written is what will be read again: no undefined, no classes, no foreign prototypes.
+  const edit = requested.kind === "set" ? { ...requested, value: JSON5.parse(compact(requested.value)) } : requested;
   const parsed = parseDocument(text);
   if (!parsed.ok) throw new ExecError("invalid-argument", `The file is not valid JSON5: ${parsed.message}.`);
   const wanted = apply(parsed.value, edit);
@@ -34,7 +37,9 @@ export function editText(text: string, edit: Edit): Edited {
   const source = text.slice(bom.length);
   const kept = parsed.tree ? rewrite(source, parsed.tree, edit) : afterComments(source, wanted);
   if (kept !== undefined && means(kept, wanted)) return { text: bom + kept, changed: true, commentsLost: false };
-  return { text: `${stringify(wanted, "")}\n`, changed: true, commentsLost: /\/\/|\/\*/.test(source) };
+  const anew = `${stringify(wanted, "")}\n`;
+  if (!means(anew, wanted)) throw new ExecError("internal", "The changed configuration can not be written as JSON5.");
+  return { text: anew, changed: true, commentsLost: /\/\/|\/\*/.test(source) };
 }
 
 /** A file without content, but perhaps with remarks. */
@@ -162,22 +167,19 @@ function insert(source: string, node: ValueNode, part: string | number, value: u
   const last = inside.at(-1);
   const [open, close] = [rangeOf(node)[0] + 1, rangeOf(node)[1] - 1];
   const name = node.type === "Array" ? "" : `${propertyName(String(part))}: `;
-  const from = last?.end ?? open;
   const comma = last === undefined ? undefined : commaAfter(source, last.end);
-  if (!source.slice(from, close).includes("\n") && !(last === undefined && close === open)) {
-    return onOneLine(source, last, comma, close, `${name}${compact(value)}`);
-  }
   const outer = indentAt(source, open - 1);
-  const inner =
-    inside[0] !== undefined && startsLine(source, inside[0].start) ? indentAt(source, inside[0].start) : outer + INDENT;
+  const first = inside[0];
+  const inner = first !== undefined && startsLine(source, first.start) ? indentAt(source, first.start) : outer + INDENT;
   const line = `${inner}${name}${stringify(value, inner)},\n`;
-  if (last === undefined && close === open) return splice(source, [open, close], `\n${line}${outer}`);
-  const lineStart = source.lastIndexOf("\n", close - 1) + 1;
-  if (source.slice(lineStart, close).trim() !== "") return undefined;
-  const withLine = splice(source, [lineStart, lineStart], line);
+  if (close === open) return splice(source, [open, close], `\n${line}${outer}`);
+  if (!startsLine(source, close)) return onOneLine(source, last, comma, close, `${name}${compact(value)}`);
+  const closingLine = source.lastIndexOf("\n", close - 1) + 1;
+  const withLine = splice(source, [closingLine, closingLine], line);
   return last === undefined || comma !== undefined ? withLine : splice(withLine, [last.end, last.end], ",");
 }
 
+/** Right behind the last entry, so that a remark which follows it stays where it is. */
 function onOneLine(
   source: string,
   last: Entry | undefined,
@@ -185,11 +187,12 @@ function onOneLine(
   close: number,
   member: string,
 ): string {
-  if (last === undefined)
-    return splice(source, [close, close], source[close - 1] === " " ? `${member} ` : ` ${member} `);
-  return comma === undefined
-    ? splice(source, [last.end, last.end], `, ${member}`)
-    : splice(source, [comma + 1, comma + 1], ` ${member}`);
+  if (last === undefined) {
+    const gap = source[close - 1] === " " ? "" : " ";
+    return splice(source, [close, close], `${gap}${member} `);
+  }
+  if (comma === undefined) return splice(source, [last.end, last.end], `, ${member}`);
+  return splice(source, [comma + 1, comma + 1], ` ${member}`);
 }
 
 /** Takes an entry out with its comma; when it has lines of its own they go, with a comment that ends them. */
@@ -198,7 +201,7 @@ function cut(source: string, holder: ObjectNode | ArrayNode | ValueNode, entry: 
   const end = comma === undefined ? entry.end : comma + 1;
   const lineEnd = source.indexOf("\n", end);
   const tail = lineEnd === -1 ? undefined : source.slice(end, lineEnd);
-  if (startsLine(source, entry.start) && tail !== undefined && /^\s*(\/\/.*|\/\*.*\*\/\s*)?$/.test(tail)) {
+  if (startsLine(source, entry.start) && tail !== undefined && ONLY_A_REMARK.test(tail)) {
     return splice(source, [source.lastIndexOf("\n", entry.start - 1) + 1, lineEnd + 1], "");
   }
   if (comma !== undefined) {
