@@ -54,7 +54,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
     this.privacy = options.privacy ?? true;
     this.#botName = options.botName ?? "ops_exec_bot";
     this.world = this.#newWorld();
-    this.updates = new UpdateQueue();
+    this.updates = new UpdateQueue(() => this.changed());
     this.methods = this.#newMethods();
   }
 

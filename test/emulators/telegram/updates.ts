@@ -36,8 +36,14 @@ export class UpdateQueue {
   #stopped = false;
   #repeat = 0;
   #allowed: readonly string[] = [];
+  readonly #onChange: () => void;
   /** How many polls were answered or are open, to prove that polling is long. */
   polls = 0;
+
+  /** `onChange`: told when updates were confirmed. */
+  constructor(onChange: () => void = () => undefined) {
+    this.#onChange = onChange;
+  }
 
   webhook(): WebhookState {
     return { hook: this.#hook, lastError: this.#lastError };
@@ -84,6 +90,7 @@ export class UpdateQueue {
     else if (offset !== undefined) {
       this.#delivered.push(...this.#pending.filter((one) => one.update_id < offset));
       this.#pending = this.#pending.filter((one) => one.update_id >= offset);
+      this.#onChange();
     }
     const limit = Math.min(Math.max(options.limit ?? DEFAULT_LIMIT, 1), DEFAULT_LIMIT);
     const ready = this.#take(limit);
@@ -188,6 +195,7 @@ export class UpdateQueue {
         if (response.ok) {
           this.#pending = this.#pending.filter((one) => one !== update);
           this.#delivered.push(update);
+          this.#onChange();
           continue;
         }
         this.#lastError = `Wrong response from the webhook: ${response.status} ${response.statusText}`;
