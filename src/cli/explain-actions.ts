@@ -17,7 +17,8 @@ import { type Cli, EXIT } from "./io.ts";
 /** One line of input; longer ones are answered with an error and skipped. */
 const MAX_LINE_CHARS = 4 * 1024 * 1024;
 
-const pathFolders = (path: string | undefined): string[] => (path ?? "").split(delimiter).filter((dir) => dir !== "");
+/** An empty element is kept: it means the directory the command runs in. */
+const pathFolders = (path: string | undefined): string[] => (path ?? "").split(delimiter);
 
 /** Real path of a directory; what can not be resolved stays as it is named, and simply holds no files. */
 function workdir(base: string, named: string): string {

@@ -10,11 +10,14 @@ import { programName } from "./program-kinds.ts";
 const SUSPICIOUS_OPTION =
   /^--?(?:exec(?:ute|-batch|-path|utable)?|eval(?:uate)?|expr(?:ession)?|command|cmd|run|shell|script|pager|editor|viewer|browser|pre|pre-?process(?:or)?|post-?process(?:or)?|preload|hook|plugin|load(?:-module|-extension)?|module|require|import|include|init(?:-file|-command)?|rcfile|startup|config(?:-file|-dir|-env)?|settings|options-file|filter|rsh|transport|proxy-?command|checkpoint-action|to-command|use-compress-program|compress-prog(?:ram)?|info-script|new-volume-script|wrapper|engine|loader|interpreter|agentlib|agentpath|javaagent|on-[a-z-]+|notify|callback|delegate)(?:=|$)/i;
 const SUSPICIOUS_SUFFIX =
-  /^--[a-z0-9-]+-(?:command|cmd|program|prog|exec|executable|hook|script|plugin|pager|editor|shell|engine|wrapper|loader|bin)(?:=|$)/i;
+  /^--(?!no-)[a-z0-9-]+-(?:command|cmd|program|prog|exec|executable|hook|script|plugin|pager|editor|shell|engine|wrapper|loader|bin)(?:=|$)/i;
 
 /** The argument that is not harmless, or undefined. `names` are all names the program goes by. */
 export function guardArguments(names: readonly string[], args: readonly string[]): string | undefined {
   let known = false;
+  // git's inner programs take options that git itself would not.
+  const inner = names.find((name) => /^(?:git-.|gitk$)/.test(name));
+  if (inner !== undefined) return inner;
   for (const name of names) {
     for (const candidate of new Set([name, programName(name)])) {
       if (!Object.hasOwn(TABLES, candidate)) continue;

@@ -144,7 +144,7 @@ class Assessment {
     for (let depth = 0; ; depth += 1) {
       const typed = this.argv[at] as string;
       const name = posix.basename(typed);
-      if (!isWrapper(name)) return at;
+      if (!isWrapper(name) || isBareEnv([name], this.argv.slice(at + 1))) return at;
       if (depth === MAX_WRAPPER_DEPTH) {
         this.because("wrapper-depth", typed);
         return undefined;
@@ -176,7 +176,7 @@ class Assessment {
 
   /** What kind of program it is. Returns the script that a shell or interpreter would run. */
   private kindReasons(names: readonly string[], args: readonly string[], unresolved = false): string | undefined {
-    if (names.some(isWrapper)) {
+    if (names.some(isWrapper) && !isBareEnv(names, args)) {
       // Reached through a symlink or another name: the grammar was not applied.
       this.because("wrapper", names[0]);
       return undefined;
@@ -357,4 +357,9 @@ class Assessment {
       grant: parts.grant,
     };
   }
+}
+
+/** `env` alone wraps nothing: it prints the environment that a child gets. */
+function isBareEnv(names: readonly string[], args: readonly string[]): boolean {
+  return names.includes("env") && args.length === 0;
 }

@@ -13,6 +13,7 @@ import { pinPlan } from "./pin.ts";
 import { type ParsedCommand, type ParsedList, parseCommand } from "./shell/parse.ts";
 import { rawGate } from "./shell/raw-gate.ts";
 import type { AllowlistEntry, PolicyLayer } from "./types.ts";
+import { isHarmlessVariable } from "./wrappers.ts";
 
 /** Reasons that only a person's answer settles: no fallback, and no automatic reviewer for the second group. */
 const EXPLICIT_ONLY: ReadonlySet<ReasonCode> = new Set([
@@ -24,6 +25,9 @@ const EXPLICIT_ONLY: ReadonlySet<ReasonCode> = new Set([
   "tilde",
 ]);
 const HUMAN_ONLY: ReadonlySet<ReasonCode> = new Set(["audit-suppression", "login-shell", "ask-always"]);
+
+/** Reasons of the whole call, which a rule for its segments would not cover. */
+const NEVER_GRANTED: ReadonlySet<ReasonCode> = new Set(["cannot-pin", "audit-suppression", "env-prefix"]);
 
 interface Analysis {
   readonly ok: boolean;
@@ -65,7 +69,7 @@ function decideFull(input: DecideInput): Decision {
 function decideAllowlist(input: DecideInput): Decision {
   const { policy } = input;
   const analysis = analyse(input);
-  const reasons: Reason[] = [...analysis.reasons];
+  const reasons: Reason[] = [...analysis.reasons, ...unusualVariables(input.env)];
   if (analysis.satisfied && !analysis.pinned) reasons.push({ code: "cannot-pin" });
   if (touchesAuditSuppressions(input.command)) reasons.push({ code: "audit-suppression" });
   const clean = analysis.satisfied && reasons.length === 0;
@@ -206,7 +210,7 @@ function ask(
     policy.ask.value === "always" ||
     policy.security.value !== "allowlist" ||
     !analysis.ok ||
-    reasons.some((reason) => reason.code === "cannot-pin" || reason.code === "audit-suppression");
+    reasons.some((reason) => NEVER_GRANTED.has(reason.code));
   const alwaysStores = oneShot ? [] : (analysis.grants ?? []);
   const pinned = options.pinnable ? analysis.pinned : undefined;
   return {
@@ -228,6 +232,13 @@ function ask(
       ? { pinned: { plan: pinned, binding: makeBinding(boundRun(input, pinned), analysis.files, input.facts) } }
       : {}),
   };
+}
+
+/** A variable given with the call is the same as one written in front of the command. */
+function unusualVariables(env: DecideInput["env"]): Reason[] {
+  return Object.entries(env)
+    .filter(([name, value]) => !isHarmlessVariable(name, value))
+    .map(([name]) => ({ code: "env-prefix", subject: name }));
 }
 
 /** A command that could silence the security audit is looked at by a person; reading the setting is fine. */

@@ -23,8 +23,11 @@ export interface Executable {
 }
 
 /** Printable ASCII; a blank only inside a path. Look-alikes and padded names never name a listed program. */
-const PLAIN_NAME = /^[\x21-\x7e]+$/;
+const PLAIN_NAME = /^[\x21-\x2c\x2e-\x7e][\x21-\x7e]*$/;
 const PLAIN_PATH = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Names that mean another file for every process that uses them. */
+const STAND_IN = /^\/(?:proc|dev)\//;
 
 export interface SearchContext {
   readonly cwd: string;
@@ -40,9 +43,9 @@ export function findExecutable(typed: string, context: SearchContext): Executabl
   if (!(scoped ? PLAIN_PATH : PLAIN_NAME).test(typed)) return { code: "non-ascii-name", subject: typed };
   let path: string | undefined;
   if (!scoped) {
-    for (const dir of context.path) {
-      // An empty or relative entry means "wherever the command happens to run".
-      if (!dir.startsWith("/")) continue;
+    for (const entry of context.path) {
+      // An empty or relative entry means the directory the command runs in: found there, it is found, and not trusted.
+      const dir = entry.startsWith("/") ? entry : posix.resolve(context.cwd, entry);
       const candidate = dir.endsWith("/") ? dir + typed : `${dir}/${typed}`;
       if (facts.stat(candidate)?.kind === "file" && facts.isExecutable(candidate)) {
         path = posix.normalize(candidate);
@@ -50,7 +53,7 @@ export function findExecutable(typed: string, context: SearchContext): Executabl
       }
     }
   } else if (typed.startsWith("/")) {
-    if (posix.normalize(typed) !== typed) return { code: "relative-path", subject: typed };
+    if (posix.normalize(typed) !== typed || STAND_IN.test(typed)) return { code: "relative-path", subject: typed };
     path = typed;
   } else {
     path = posix.resolve(context.cwd, typed);

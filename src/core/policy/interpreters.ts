@@ -153,7 +153,8 @@ function operand(language: Language, args: readonly string[], index: number, pro
   const script = args[index];
   if (project) return { kind: "project" };
   if (script === undefined || isStreamPath(script)) return { kind: "stdin", option: script ?? "--" };
-  if (has(language.modes, script) || /^[a-z][a-z0-9+.-]*:/i.test(script)) return { kind: "refused", option: script };
+  if (has(language.modes, script) || script.startsWith("@") || /^[a-z][a-z0-9+.-]*:/i.test(script))
+    return { kind: "refused", option: script };
   return { kind: "script", index };
 }
 

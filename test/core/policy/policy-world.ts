@@ -1,5 +1,5 @@
 /** A scratch world for policy tests: a working directory, a canary on PATH, and decisions made on real files. */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,12 +70,18 @@ export const codes = (decision: Decision): string[] => decision.reasons.map((rea
 /** Runs a plan the way the product does (decisions.md D8). Resolves to stdout, whatever the exit code. */
 export function runPlan(plan: Plan, cwd: string, path: readonly string[]): string {
   const env = { PATH: path.join(":"), HOME: cwd, LANG: "C" };
-  const options = { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 } as const;
-  try {
-    return plan.kind === "argv"
-      ? execFileSync(plan.file, [...plan.args], { ...options, argv0: plan.argv0 } as never)
-      : execFileSync("/bin/bash", ["--noprofile", "--norc", "-c", "--", plan.text], options);
-  } catch (error) {
-    return String((error as { stdout?: string }).stdout ?? "");
-  }
+  const [file, args, argv0] =
+    plan.kind === "argv"
+      ? [plan.file, plan.args, plan.argv0]
+      : ["/bin/bash", ["--noprofile", "--norc", "-c", "--", plan.text], "bash"];
+  const result = spawnSync(file, args, {
+    argv0,
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 20_000,
+  });
+  if (result.error) throw result.error;
+  return result.stdout;
 }

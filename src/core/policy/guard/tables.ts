@@ -595,6 +595,7 @@ export const TABLES: Readonly<Record<string, Guard>> = {
     "--prefix": accept({}),
     outdated: accept({}),
   }),
+  "apt-key": infoOnly,
   gpg: infoOnly,
   gpg2: infoOnly,
   "ssh-keygen": accept({ flags: "lv", values: "fE" }),
