@@ -345,8 +345,8 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
       socket.close(1008);
       return;
     }
-    socket.on("close", () => this.changed());
     this.delivery.accept(socket);
+    socket.once("close", () => this.changed());
     this.changed();
   }
 
@@ -484,7 +484,6 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
           block_id: block.block_id ?? "generated",
           text: element.text,
           ...(element.value === undefined ? {} : { value: element.value }),
-          ...(element.style === undefined ? {} : { style: element.style }),
           action_ts: this.workspace.newTs(),
         },
       ],

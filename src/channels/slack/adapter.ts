@@ -1,0 +1,493 @@
+/**
+ * Slack as a channel, by @slack/bolt in Socket Mode or over HTTP. Reports facts (who, where, whether the bot was
+ * addressed) and renders cards; who may do what is decided elsewhere.
+ */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
+import type { Card } from "../../core/cards.ts";
+import { ExecError } from "../../core/errors.ts";
+import type { Actor } from "../../core/route.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
+import type {
+  Channel,
+  ChannelCapabilities,
+  ChannelStatus,
+  Inbound,
+  Ingress,
+  MessageRef,
+  Outbound,
+  SendResult,
+} from "../channel.ts";
+import { boltLogger } from "./bolt-log.ts";
+import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
+import { type Backoff, RECONNECT, SocketConnection } from "./connection.ts";
+import { DurableReceiver } from "./durable-receiver.ts";
+import { type RequestListener, slackRequestListener } from "./http.ts";
+import {
+  type PressFacts,
+  readCommand,
+  readMessage,
+  readPress,
+  readReason,
+  type SlackIdentity,
+  type ThreadPolicy,
+  writeReasonMetadata,
+} from "./inbound.ts";
+import * as limits from "./limits.ts";
+import { People, Threads } from "./lookup.ts";
+import { BOT_SCOPES } from "./manifest.ts";
+import { escapeMrkdwn } from "./markup.ts";
+import { Outbox } from "./outbox.ts";
+import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
+import { ResponseUrls } from "./response-urls.ts";
+
+export type SlackMode =
+  /** `appToken` (`xapp-…`) needs the scope `connections:write`. */
+  | { readonly kind: "socket"; readonly appToken: string }
+  /** Requests arrive at {@link SlackChannel.requestListener}, or on an own port when `listen` is set. */
+  | {
+      readonly kind: "http";
+      readonly signingSecret: string;
+      /** Default `/slack/events`. One path serves events, interactivity and slash commands. */
+      readonly path?: string;
+      readonly listen?: { readonly host: string; readonly port: number };
+    };
+
+export interface SlackOptions {
+  readonly accountId: string;
+  /** `xoxb-…` */
+  readonly botToken: string;
+  readonly mode: SlackMode;
+  readonly threads?: ThreadPolicy;
+  /** Slash command that takes any other as its text. Default `openclaw`. */
+  readonly wrapper?: string;
+  /** Web API root, for a proxy. Default Slack's own. */
+  readonly apiUrl?: string;
+  readonly reconnect?: Backoff;
+  readonly pingTimeoutMs?: number;
+  /** Called on every change of {@link SlackChannel.status}. */
+  readonly onStatus?: (status: ChannelStatus) => void;
+}
+
+export const DEFAULT_PATH = "/slack/events";
+export const DEFAULT_WRAPPER = "openclaw";
+
+interface Session {
+  readonly identity: SlackIdentity;
+  readonly botName: string;
+  readonly outbox: Outbox;
+  readonly people: People;
+  readonly threads: Threads;
+  readonly stop: () => Promise<void>;
+}
+
+export class SlackChannel implements Channel {
+  readonly id = "slack" as const;
+  readonly accountId: string;
+  readonly capabilities: ChannelCapabilities = {
+    buttons: true,
+    edit: true,
+    threads: true,
+    ephemeral: true,
+    files: true,
+    maxText: limits.TEXT_BUDGET,
+    minEditMs: limits.MIN_EDIT_MS,
+    editsAreSilent: true,
+  };
+
+  private readonly options: SlackOptions;
+  private readonly deps: AdapterDeps;
+  private readonly responseUrls: ResponseUrls;
+  private current: ChannelStatus;
+  private session: Session | undefined;
+  private stopping: AbortController | undefined;
+  private retrying: Promise<void> | undefined;
+  private listener: RequestListener | undefined;
+  private accountDetail = "";
+
+  constructor(options: SlackOptions, deps: AdapterDeps) {
+    this.options = options;
+    this.deps = deps;
+    this.accountId = options.accountId;
+    this.responseUrls = new ResponseUrls(() => deps.clock.now());
+    this.current = { channel: "slack", accountId: options.accountId, state: "stopped" };
+  }
+
+  /** For a gateway that serves Slack's request URL on its own port. Answers 503 while the channel is not started. */
+  readonly requestListener: RequestListener = (request, response) => {
+    if (this.listener !== undefined) this.listener(request, response);
+    else response.writeHead(503).end();
+  };
+
+  status(): ChannelStatus {
+    return this.current;
+  }
+
+  /** @throws ExecError `unauthorized` when Slack refuses a token; everything else is retried in the background. */
+  async start(ingress: Ingress): Promise<void> {
+    if (this.stopping !== undefined) throw new ExecError("internal", "The Slack channel is started already.");
+    const stopping = new AbortController();
+    this.stopping = stopping;
+    if (await this.tryOpen(ingress)) return;
+    this.retrying = this.keepTrying(ingress, stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping?.abort();
+    await this.retrying;
+    const session = this.session;
+    this.session = undefined;
+    this.listener = undefined;
+    await session?.stop();
+    this.stopping = undefined;
+    this.setState({ state: "stopped" });
+  }
+
+  /** False: Slack could not be reached. */
+  private async tryOpen(ingress: Ingress): Promise<boolean> {
+    this.setState({ state: "connecting" });
+    try {
+      this.session = await this.open(ingress);
+      return true;
+    } catch (error) {
+      const code = platformError(error);
+      const detail = describeError(error, this.deps.redactor);
+      if (code === undefined && !(error instanceof ExecError) && isSlackTrouble(error)) {
+        this.setState({ state: "connecting", detail });
+        return false;
+      }
+      this.stopping = undefined;
+      this.setState({ state: "failed", detail: code === undefined ? detail : failureOf(error).why });
+      if (code === undefined || !AUTH_ERRORS.has(code)) throw error;
+      throw new ExecError("unauthorized", `Slack refused account "${this.accountId}": ${failureOf(error).why}.`, {
+        code,
+      });
+    }
+  }
+
+  private async keepTrying(ingress: Ingress, signal: AbortSignal): Promise<void> {
+    const { minMs, maxMs } = this.options.reconnect ?? RECONNECT;
+    for (let waitMs = minMs; !signal.aborted; waitMs = Math.min(waitMs * 2, maxMs)) {
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        if (await this.tryOpen(ingress)) return;
+      } catch (error) {
+        this.deps.log.error({ why: describeError(error, this.deps.redactor) }, "Slack is given up until a restart");
+        return;
+      }
+    }
+  }
+
+  async send(message: Outbound): Promise<SendResult> {
+    return (await this.session?.outbox.send(message)) ?? NOT_STARTED;
+  }
+
+  async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    return (await this.session?.outbox.edit(ref, message)) ?? NOT_STARTED;
+  }
+
+  async live(ref: MessageRef, card: Card): Promise<void> {
+    await this.session?.outbox.live(ref, card);
+  }
+
+  async reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    return await this.session?.outbox.reconcile(message);
+  }
+
+  private async open(ingress: Ingress): Promise<Session> {
+    const { options, deps } = this;
+    const logger = boltLogger(deps.log, deps.redactor);
+    const slackApiUrl = options.apiUrl === undefined ? {} : { slackApiUrl: options.apiUrl };
+    // Each client gets its own object: the SDK writes into the one it is given. No headers: the bot token would end up there.
+    const writeOptions = (): webApi.WebClientOptions => ({
+      ...slackApiUrl,
+      logger,
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      timeout: limits.WEB_API_TIMEOUT_MS,
+    });
+    const receivers = this.receivers(logger, writeOptions());
+    const app = new App({
+      token: options.botToken,
+      receiver: new DurableReceiver(receivers.inner),
+      // Otherwise a refused token is an unhandled rejection in the constructor.
+      deferInitialization: true,
+      logger,
+      clientOptions: writeOptions(),
+    });
+    app.error(async (error) => {
+      throw error;
+    });
+    await app.init();
+    const auth = await app.client.auth.test();
+    const reads = new webApi.WebClient(options.botToken, {
+      ...writeOptions(),
+      rejectRateLimitedCalls: false,
+      retryConfig: { retries: 2, minTimeout: 200, maxTimeout: 2000 },
+    });
+    const identity: SlackIdentity = {
+      accountId: options.accountId,
+      teamId: auth.team_id ?? "",
+      botUserId: auth.user_id ?? "",
+      botId: auth.bot_id,
+    };
+    const botName = auth.user ?? "openclaw";
+    const threads = new Threads(reads, identity.botUserId);
+    const people = new People(reads, () => deps.clock.now());
+    const outbox = new Outbox({
+      accountId: options.accountId,
+      writes: app.client,
+      reads,
+      botName,
+      threads,
+      responseUrls: this.responseUrls,
+      deps,
+    });
+    this.accountDetail = accountDetail(auth, botName);
+    const session = { identity, botName, outbox, people, threads };
+    this.listen(app, session, ingress);
+    return { ...session, stop: await receivers.connect() };
+  }
+
+  private receivers(
+    logger: ReturnType<typeof boltLogger>,
+    clientOptions: webApi.WebClientOptions,
+  ): { inner: SocketModeReceiver | HTTPReceiver; connect: () => Promise<() => Promise<void>> } {
+    const { mode } = this.options;
+    if (mode.kind === "socket") {
+      const receiver = new SocketModeReceiver({
+        appToken: mode.appToken,
+        autoReconnectEnabled: false,
+        clientPingTimeout: this.options.pingTimeoutMs ?? limits.PING_TIMEOUT_MS,
+        logger,
+        installerOptions: { clientOptions },
+      });
+      return { inner: receiver, connect: () => this.connectSocket(receiver) };
+    }
+    const path = mode.path ?? DEFAULT_PATH;
+    const receiver = new HTTPReceiver({ signingSecret: mode.signingSecret, endpoints: [path], logger });
+    return { inner: receiver, connect: () => this.connectHttp(receiver, path, mode.listen) };
+  }
+
+  private async connectSocket(receiver: SocketModeReceiver): Promise<() => Promise<void>> {
+    const connection = new SocketConnection({
+      client: receiver.client,
+      log: this.deps.log,
+      redactor: this.deps.redactor,
+      monotonic: () => this.deps.clock.monotonic(),
+      backoff: this.options.reconnect ?? RECONNECT,
+      onState: (state) => this.setState(state.state === "connected" ? { ...state, detail: this.accountDetail } : state),
+    });
+    await connection.start();
+    return () => connection.stop();
+  }
+
+  private async connectHttp(
+    receiver: HTTPReceiver,
+    path: string,
+    listen: { readonly host: string; readonly port: number } | undefined,
+  ): Promise<() => Promise<void>> {
+    this.listener = slackRequestListener(receiver, path, () => this.deps.clock.now());
+    const server = listen === undefined ? undefined : await listenOn(this.requestListener, listen);
+    const where = server === undefined ? path : `port ${(server.address() as AddressInfo).port}, ${path}`;
+    this.setState({ state: "connected", detail: `${this.accountDetail}; listening on ${where}` });
+    return async () => {
+      if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    };
+  }
+
+  private listen(app: App, session: Omit<Session, "stop">, ingress: Ingress): void {
+    const { identity } = session;
+    const threads = this.options.threads ?? "always";
+    const wrapper = this.options.wrapper ?? DEFAULT_WRAPPER;
+    for (const name of ["message", "app_mention"]) {
+      app.event(name, async ({ event }) => {
+        const facts = readMessage(event, identity, threads);
+        if (facts === undefined) return;
+        const [addressed, actor] = await Promise.all([
+          this.isAddressed(facts, session),
+          this.actor(facts.userId, undefined, session),
+        ]);
+        const { id, route, text } = facts;
+        await storedInTime(
+          ingress({ kind: "message", id, route, actor, text, addressed, receivedAtMs: this.deps.clock.now() }),
+        );
+      });
+    }
+    app.command(/^\//, async ({ ack, command }) => {
+      await ack();
+      const facts = readCommand(command, identity, wrapper);
+      if (facts === undefined) return;
+      const { id, route, name, args, userId } = facts;
+      this.responseUrls.remember(userId, route.chatId, facts.responseUrl);
+      const actor = await this.actor(userId, facts.userName, session);
+      await this.take(
+        ingress,
+        { kind: "command", id, route, actor, name, args, addressed: true, receivedAtMs: this.deps.clock.now() },
+        session,
+      );
+    });
+    app.action(/^/, async ({ ack, body, client }) => {
+      await ack();
+      const facts = readPress(body, identity);
+      if (facts !== undefined) await this.press(facts, client, session, ingress);
+    });
+    app.view(REASON_CALLBACK, async ({ ack, body }) => {
+      await ack();
+      const facts = readReason(body, identity, { block: REASON_BLOCK, input: REASON_INPUT });
+      if (facts === undefined) return;
+      const { id, route, userId, approvalId, comment } = facts;
+      const actor = await this.actor(userId, facts.userName, session);
+      const action = {
+        kind: "approval",
+        approvalId,
+        decision: "deny",
+        ...(comment === "" ? {} : { comment }),
+      } as const;
+      const ref = this.refOf(facts);
+      await this.take(
+        ingress,
+        { kind: "press", id, route, actor, action, ref, addressed: true, receivedAtMs: this.deps.clock.now() },
+        session,
+      );
+    });
+  }
+
+  private async press(
+    facts: PressFacts,
+    client: webApi.WebClient,
+    session: Omit<Session, "stop">,
+    ingress: Ingress,
+  ): Promise<void> {
+    const { id, route, userId, action } = facts;
+    this.responseUrls.remember(userId, route.chatId, facts.responseUrl);
+    if (action === undefined) {
+      await session.outbox.respond(userId, route.chatId, {
+        text: escapeMrkdwn((await this.messages(userId, session)).notice.buttonOutdated),
+      });
+      return;
+    }
+    if (action.kind === "deny-reason") {
+      // The trigger lives 3 s: the dialog opens in the configured language unless the person's is known by now.
+      const messages = await this.messages(userId, session);
+      const view = reasonModal(messages, writeReasonMetadata(facts, action.approvalId));
+      try {
+        await client.views.open({ trigger_id: facts.triggerId, view });
+      } catch (error) {
+        this.deps.log.warn({ why: describeError(error, this.deps.redactor) }, "The reason dialog could not be opened");
+        await session.outbox.respond(userId, route.chatId, { text: escapeMrkdwn(messages.notice.tryAgain) });
+      }
+      return;
+    }
+    const actor = await this.actor(userId, facts.userName, session);
+    const ref = this.refOf(facts);
+    await this.take(
+      ingress,
+      { kind: "press", id, route, actor, action, ref, addressed: true, receivedAtMs: this.deps.clock.now() },
+      session,
+    );
+  }
+
+  /** Slack was told already and will not send it again: when it can not be stored, the person must hear it. */
+  private async take(ingress: Ingress, event: Inbound, session: Omit<Session, "stop">): Promise<void> {
+    try {
+      await ingress(event);
+    } catch (error) {
+      this.deps.log.error(
+        { event: event.kind, why: describeError(error, this.deps.redactor) },
+        "An interaction could not be stored",
+      );
+      const text = escapeMrkdwn(messagesFor(event.actor.locale, this.deps.locale).notice.tryAgain);
+      await session.outbox.respond(event.actor.id, event.route.chatId, { text });
+    }
+  }
+
+  private async isAddressed(
+    facts: NonNullable<ReturnType<typeof readMessage>>,
+    session: Omit<Session, "stop">,
+  ): Promise<boolean> {
+    if (facts.route.chatType === "dm" || facts.mentionsBot) return true;
+    if (facts.inThread === undefined) return false;
+    return facts.inThread.startedByBot || (await session.threads.tookPart(facts.route.chatId, facts.inThread.ts));
+  }
+
+  private async actor(userId: string, name: string | undefined, session: Omit<Session, "stop">): Promise<Actor> {
+    const person = await session.people.find(userId);
+    const display = person.display ?? name;
+    return {
+      kind: "person",
+      channel: "slack",
+      accountId: this.accountId,
+      id: userId,
+      ...(display === undefined ? {} : { display }),
+      ...(person.locale === undefined ? {} : { locale: person.locale }),
+    };
+  }
+
+  private async messages(userId: string, session: Omit<Session, "stop">): Promise<Messages> {
+    return messagesFor((await session.people.find(userId)).locale, this.deps.locale);
+  }
+
+  private refOf(facts: { readonly route: Inbound["route"]; readonly messageTs: string }): MessageRef {
+    const { chatId, threadId } = facts.route;
+    return {
+      channel: "slack",
+      accountId: this.accountId,
+      chatId,
+      messageId: facts.messageTs,
+      ...(threadId === undefined ? {} : { threadId }),
+    };
+  }
+
+  private setState(state: Pick<ChannelStatus, "state" | "detail">): void {
+    this.current = { channel: "slack", accountId: this.accountId, ...state };
+    this.options.onStatus?.(this.current);
+  }
+}
+
+/** Errors of the way to Slack, as opposed to Slack's answers and to mistakes of our own. */
+function isSlackTrouble(error: unknown): boolean {
+  return (
+    error instanceof webApi.WebAPIRequestError ||
+    error instanceof webApi.WebAPIHTTPError ||
+    error instanceof webApi.WebAPIRateLimitedError
+  );
+}
+
+const NOT_STARTED: SendResult = { kind: "retry", afterMs: 1000, why: "the Slack channel is not started" };
+
+/** Not stored within Slack's patience: fail, so that it is not acknowledged and comes again; the id keeps it single. */
+async function storedInTime(stored: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ExecError("internal", "The event was not stored in time.")), limits.INGRESS_MS);
+  });
+  try {
+    await Promise.race([stored, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function accountDetail(auth: webApi.AuthTestResponse, botName: string): string {
+  const granted = auth.response_metadata?.scopes;
+  const missing = granted === undefined ? [] : BOT_SCOPES.filter((scope) => !granted.includes(scope));
+  const who = `@${botName} in ${auth.team ?? auth.team_id ?? "?"}`;
+  return missing.length === 0 ? who : `${who}; missing scopes: ${missing.join(", ")}`;
+}
+
+async function listenOn(
+  listener: RequestListener,
+  address: { readonly host: string; readonly port: number },
+): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, resolve);
+  });
+  return server;
+}

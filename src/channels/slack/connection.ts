@@ -1,0 +1,164 @@
+/**
+ * Keeps one Socket Mode connection alive. The SDK's own reconnect is switched off: when `apps.connections.open` fails
+ * during it, the rejection is unhandled (it ends the process) and no further attempt follows (node-slack-sdk 2656).
+ * Here every attempt is awaited, failures back off, and a refused token stops the loop with a reason.
+ */
+import type { SocketModeReceiver } from "@slack/bolt";
+import { type ChannelLog, describeError } from "../adapter-deps.ts";
+import type { ChannelStatus } from "../channel.ts";
+import type { Redactor } from "../text/redact.ts";
+import { CONNECT_MS } from "./limits.ts";
+import { AUTH_ERRORS, platformError } from "./outcome.ts";
+
+type SocketClient = SocketModeReceiver["client"];
+
+export interface Backoff {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+export const RECONNECT: Backoff = { minMs: 1000, maxMs: 30_000 };
+
+/** A connection that lived this long was a good one: the next attempt follows at once. */
+const STABLE_MS = 5000;
+/** How long a closing socket may take before it is cut. */
+const CLOSE_MS = 1500;
+
+export type ConnectionState = Pick<ChannelStatus, "state" | "detail">;
+
+export interface SocketConnectionOptions {
+  readonly client: SocketClient;
+  readonly log: ChannelLog;
+  readonly redactor: Redactor;
+  readonly monotonic: () => number;
+  readonly backoff: Backoff;
+  readonly onState: (state: ConnectionState) => void;
+}
+
+export class SocketConnection {
+  private readonly options: SocketConnectionOptions;
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> | undefined;
+  private readonly onFrame = (data: unknown): void => this.checkHello(data);
+
+  constructor(options: SocketConnectionOptions) {
+    this.options = options;
+    options.client.on("ws_message", this.onFrame);
+  }
+
+  /** Resolves after the first attempt: connected, or going on in the background. Rejects when the token is refused. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.loop = this.run(resolve, reject);
+    });
+  }
+
+  /** Resolves when no socket is open and nothing will reconnect. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.close();
+    await this.loop;
+    this.options.client.off("ws_message", this.onFrame);
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async run(first: () => void, refused: (error: unknown) => void): Promise<void> {
+    let failures = 0;
+    while (!this.stopped) {
+      this.options.onState({ state: "connecting" });
+      const closed = this.nextClose();
+      try {
+        await this.connect();
+      } catch (error) {
+        if (this.stopped) break;
+        const code = platformError(error);
+        if (code !== undefined && AUTH_ERRORS.has(code)) {
+          this.options.onState({ state: "failed", detail: code });
+          refused(error);
+          return;
+        }
+        failures += 1;
+        const waitMs = this.delay(failures);
+        const why = error === undefined ? "the socket closed" : describeError(error, this.options.redactor);
+        this.options.onState({ state: "connecting", detail: `${why}; next attempt in ${Math.ceil(waitMs / 1000)} s` });
+        this.options.log.warn({ failures, waitMs, why }, "Slack is not reachable");
+        first();
+        await this.pause(waitMs);
+        continue;
+      }
+      const since = this.options.monotonic();
+      this.options.onState({ state: "connected" });
+      first();
+      await closed;
+      const lived = this.options.monotonic() - since;
+      failures = lived >= STABLE_MS ? 0 : failures + 1;
+      if (!this.stopped) this.options.log.info({ livedMs: Math.round(lived) }, "Slack connection closed; reconnecting");
+      if (failures > 1) await this.pause(this.delay(failures - 1));
+    }
+    this.options.onState({ state: "stopped" });
+    first();
+  }
+
+  private async connect(): Promise<void> {
+    const attempt = this.options.client.start();
+    const deadline = AbortSignal.any([AbortSignal.timeout(CONNECT_MS), this.stopping.signal]);
+    const late = new Promise<never>((_resolve, reject) => {
+      deadline.addEventListener("abort", () => reject(new Error("no hello from Slack in time")), { once: true });
+    });
+    try {
+      await Promise.race([attempt, late]);
+    } catch (error) {
+      attempt.catch(() => {});
+      if (deadline.aborted) await this.close();
+      throw error;
+    }
+  }
+
+  private nextClose(): Promise<void> {
+    return new Promise((resolve) => this.options.client.once("disconnected", () => resolve()));
+  }
+
+  private async close(): Promise<void> {
+    const { client } = this.options;
+    const done = Promise.resolve(client.disconnect()).catch(() => {});
+    const timer = setTimeout(() => {
+      // A second call while the close handshake hangs cuts the socket.
+      void Promise.resolve(client.disconnect()).catch(() => {});
+    }, CLOSE_MS);
+    await done;
+    clearTimeout(timer);
+  }
+
+  private delay(failures: number): number {
+    const { minMs, maxMs } = this.options.backoff;
+    return Math.min(minMs * 2 ** Math.min(failures - 1, 16), maxMs);
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, ms);
+      const { signal } = this.stopping;
+      function done(): void {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  /** Slack spreads events over all sockets of an app: a second process with the same token takes half of them. */
+  private checkHello(data: unknown): void {
+    if (typeof data !== "string" || !data.includes('"hello"')) return;
+    const connections = /"num_connections":\s*(\d+)/.exec(data)?.[1];
+    if (connections !== undefined && Number(connections) > 1) {
+      this.options.log.warn(
+        { connections: Number(connections) },
+        "Another process is connected with the same Slack app token and takes part of the events",
+      );
+    }
+  }
+}

@@ -1,0 +1,245 @@
+/** What Slack sends to neutral events. Pure; every field is checked, because none of it is ours. */
+import type { ChatType, Route } from "../../core/route.ts";
+import { type ButtonAction, decodeAction, encodeAction } from "../cards/action-codec.ts";
+import { readSlackText } from "./markup.ts";
+
+export interface SlackIdentity {
+  readonly accountId: string;
+  readonly teamId: string;
+  readonly botUserId: string;
+  readonly botId: string | undefined;
+}
+
+/**
+ * Where an answer to a message in a channel goes. `always`: into a thread below it, so that a channel stays readable;
+ * `existing`: into a thread only when the message was in one. Direct messages are threaded only when the person did.
+ */
+export type ThreadPolicy = "always" | "existing";
+
+export interface MessageFacts {
+  /** The same for `message` and `app_mention` of one text, and for every redelivery. */
+  readonly id: string;
+  readonly userId: string;
+  readonly route: Route;
+  readonly text: string;
+  readonly mentionsBot: boolean;
+  /** The thread the message itself is in, if any. */
+  readonly inThread?: { readonly ts: string; readonly startedByBot: boolean };
+}
+
+/** A person's messages; joins, edits, deletions and everything bots say have other subtypes or a bot id. */
+const PERSON_SUBTYPES: ReadonlySet<string | undefined> = new Set([undefined, "file_share", "thread_broadcast"]);
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `undefined`: not something a person said (bots, edits, system messages), or malformed. */
+export function readMessage(event: unknown, self: SlackIdentity, threads: ThreadPolicy): MessageFacts | undefined {
+  const json = asObject(event);
+  if (json === undefined || (json.type !== "message" && json.type !== "app_mention")) return undefined;
+  if (!PERSON_SUBTYPES.has(asText(json.subtype)) || (json.subtype !== undefined && typeof json.subtype !== "string"))
+    return undefined;
+  const userId = asText(json.user);
+  const chatId = asText(json.channel);
+  const ts = asText(json.ts);
+  const raw = asText(json.text);
+  if (userId === undefined || chatId === undefined || raw === undefined || !isTs(ts)) return undefined;
+  if (json.bot_id !== undefined || userId === self.botUserId || userId === "USLACKBOT") return undefined;
+  const threadTs = asText(json.thread_ts);
+  const inThread = isTs(threadTs) && threadTs !== ts ? threadTs : undefined;
+  const chatType = chatTypeOf(chatId, asText(json.channel_type));
+  const answerThread = inThread ?? (chatType !== "dm" && threads === "always" ? ts : undefined);
+  const mention = new RegExp(`<@${self.botUserId}(?:\\|[^>]*)?>`);
+  return {
+    id: `message:${self.teamId}:${chatId}:${ts}`,
+    userId,
+    route: routeOf(self, chatId, chatType, answerThread),
+    text: readSlackText(stripLeadingMention(raw, mention)).trim(),
+    mentionsBot: mention.test(raw),
+    ...(inThread === undefined
+      ? {}
+      : { inThread: { ts: inThread, startedByBot: json.parent_user_id === self.botUserId } }),
+  };
+}
+
+export interface CommandFacts {
+  readonly id: string;
+  readonly userId: string;
+  readonly userName: string | undefined;
+  readonly route: Route;
+  /** Without the slash, lower case. */
+  readonly name: string;
+  readonly args: string;
+  readonly responseUrl: string | undefined;
+}
+
+/**
+ * A slash command. `/openclaw exec ls` and `/openclaw /exec ls` are the wrapper's two spellings of `/exec ls`; the wrapper
+ * alone asks for help.
+ */
+export function readCommand(payload: unknown, self: SlackIdentity, wrapper: string): CommandFacts | undefined {
+  const json = asObject(payload);
+  const command = asText(json?.command);
+  const userId = asText(json?.user_id);
+  const chatId = asText(json?.channel_id);
+  const trigger = asText(json?.trigger_id);
+  if (
+    json === undefined ||
+    command === undefined ||
+    userId === undefined ||
+    chatId === undefined ||
+    trigger === undefined
+  )
+    return undefined;
+  const text = readSlackText(asText(json.text) ?? "").trim();
+  const base = {
+    id: `command:${trigger}`,
+    userId,
+    userName: asText(json.user_name),
+    route: routeOf(self, chatId, chatTypeOf(chatId, undefined), undefined),
+    responseUrl: asText(json.response_url),
+  };
+  const name = command.replace(/^\//, "").toLowerCase();
+  if (name !== wrapper) return { ...base, name, args: text };
+  const match = /^\/?([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text);
+  if (match === null) return { ...base, name: "help", args: text };
+  return { ...base, name: (match[1] as string).toLowerCase(), args: match[2] ?? "" };
+}
+
+export interface PressFacts {
+  readonly id: string;
+  readonly userId: string;
+  readonly userName: string | undefined;
+  readonly route: Route;
+  readonly messageTs: string;
+  /** `undefined`: not a button of this version. */
+  readonly action: ButtonAction | undefined;
+  readonly triggerId: string;
+  readonly responseUrl: string | undefined;
+}
+
+export function readPress(body: unknown, self: SlackIdentity): PressFacts | undefined {
+  const json = asObject(body);
+  const user = asObject(json?.user);
+  const container = asObject(json?.container);
+  const first = asObject(Array.isArray(json?.actions) ? json.actions[0] : undefined);
+  const userId = asText(user?.id);
+  const chatId = asText(asObject(json?.channel)?.id) ?? asText(container?.channel_id);
+  const messageTs = asText(container?.message_ts) ?? asText(asObject(json?.message)?.ts);
+  const triggerId = asText(json?.trigger_id);
+  if (userId === undefined || chatId === undefined || !isTs(messageTs) || triggerId === undefined) return undefined;
+  const threadTs = asText(container?.thread_ts) ?? asText(asObject(json?.message)?.thread_ts);
+  return {
+    id: `press:${chatId}:${messageTs}:${asText(first?.action_ts) ?? triggerId}:${userId}`,
+    userId,
+    userName: asText(user?.username) ?? asText(user?.name),
+    route: routeOf(self, chatId, chatTypeOf(chatId, undefined), isTs(threadTs) ? threadTs : undefined),
+    messageTs,
+    action: decodeAction(asText(first?.value) ?? ""),
+    triggerId,
+    responseUrl: asText(json?.response_url),
+  };
+}
+
+/** Travels through the dialog and back, so that the answer knows its card. */
+export function writeReasonMetadata(press: PressFacts, approvalId: string): string {
+  const { chatId, chatType, threadId } = press.route;
+  return JSON.stringify({
+    v: 1,
+    action: encodeAction({ kind: "approval", approvalId, decision: "deny" }),
+    chatId,
+    chatType,
+    messageTs: press.messageTs,
+    ...(threadId === undefined ? {} : { threadId }),
+  });
+}
+
+export interface ReasonFacts {
+  readonly id: string;
+  readonly userId: string;
+  readonly userName: string | undefined;
+  readonly route: Route;
+  readonly messageTs: string;
+  readonly approvalId: string;
+  readonly comment: string;
+}
+
+export function readReason(
+  body: unknown,
+  self: SlackIdentity,
+  field: { readonly block: string; readonly input: string },
+): ReasonFacts | undefined {
+  const json = asObject(body);
+  const view = asObject(json?.view);
+  const user = asObject(json?.user);
+  const userId = asText(user?.id);
+  const viewId = asText(view?.id);
+  const metadata = parseObject(asText(view?.private_metadata));
+  const chatId = asText(metadata?.chatId);
+  const messageTs = asText(metadata?.messageTs);
+  const threadTs = asText(metadata?.threadId);
+  const action = decodeAction(asText(metadata?.action) ?? "");
+  if (
+    userId === undefined ||
+    viewId === undefined ||
+    chatId === undefined ||
+    !isTs(messageTs) ||
+    action?.kind !== "approval"
+  )
+    return undefined;
+  const values = asObject(asObject(view?.state)?.values);
+  const comment = asText(asObject(asObject(values?.[field.block])?.[field.input])?.value) ?? "";
+  const chatType = metadata?.chatType === "group" ? "group" : chatTypeOf(chatId, undefined);
+  return {
+    id: `view:${viewId}:${userId}`,
+    userId,
+    userName: asText(user?.username) ?? asText(user?.name),
+    route: routeOf(self, chatId, chatType, isTs(threadTs) ? threadTs : undefined),
+    messageTs,
+    approvalId: action.approvalId,
+    comment: comment.trim(),
+  };
+}
+
+/** docs.slack.dev: ids begin with D for direct messages; `mpim` tells group messages, which may begin with G or C. */
+function chatTypeOf(chatId: string, channelType: string | undefined): ChatType {
+  if (channelType === "im" || chatId.startsWith("D")) return "dm";
+  return channelType === "mpim" || (channelType === undefined && chatId.startsWith("G")) ? "group" : "channel";
+}
+
+function routeOf(self: SlackIdentity, chatId: string, chatType: ChatType, threadTs: string | undefined): Route {
+  return {
+    channel: "slack",
+    accountId: self.accountId,
+    chatType,
+    chatId,
+    scopeId: self.teamId,
+    ...(threadTs === undefined ? {} : { threadId: threadTs }),
+  };
+}
+
+function stripLeadingMention(text: string, mention: RegExp): string {
+  const trimmed = text.trimStart();
+  const match = mention.exec(trimmed);
+  return match?.index === 0 ? trimmed.slice(match[0].length).replace(/^[\s:,]+/, "") : text;
+}
+
+export function isTs(value: string | undefined): value is string {
+  return value !== undefined && /^\d{10}\.\d{6}$/.test(value);
+}
+
+function asObject(value: unknown): Json | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function parseObject(text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

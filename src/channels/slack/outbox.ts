@@ -1,0 +1,433 @@
+/** Sending, editing and finding messages. One Outbound makes each of its Slack messages at most once. */
+import { open } from "node:fs/promises";
+import type { webApi } from "@slack/bolt";
+import type { Card } from "../../core/cards.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { messagesFor } from "../cards/messages/catalogue.ts";
+import type { MessageRef, Outbound, SendResult } from "../channel.ts";
+import { redactLog } from "../text/redact-log.ts";
+import { Turns } from "../turns.ts";
+import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
+import { deliveryKey, readMark, writeMark } from "./delivery-mark.ts";
+import { isTs } from "./inbound.ts";
+import * as limits from "./limits.ts";
+import { Recent, type Threads } from "./lookup.ts";
+import { type Failure, failureOf, NO_ACCESS, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import type { ResponseUrls } from "./response-urls.ts";
+
+type WebClient = webApi.WebClient;
+
+export interface OutboxOptions {
+  readonly accountId: string;
+  /** Never retries by itself: a repeated `chat.postMessage` is a second message. */
+  readonly writes: WebClient;
+  readonly reads: WebClient;
+  readonly botName: string;
+  readonly threads: Threads;
+  readonly responseUrls: ResponseUrls;
+  readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
+}
+
+/** How far one Outbound has come. Kept in memory; after a crash it is read back from the messages' marks. */
+interface Progress {
+  readonly refs: MessageRef[];
+  /** The command's file is attached and the card can be pressed; true for every other card. */
+  ready: boolean;
+  done: boolean;
+}
+
+const PERMANENT_SAID: SendResult = { kind: "permanent", why: "Slack shows what a person typed by itself" };
+
+export class Outbox {
+  private readonly options: OutboxOptions;
+  private readonly progress = new Recent<string, Progress>(limits.MAX_REMEMBERED_SENDS);
+  /** Messages whose card has reached its last state: a late live update must not overwrite it. */
+  private readonly settled = new Recent<string, true>(limits.MAX_REMEMBERED_SENDS);
+  private readonly lastLive = new Recent<string, string>(500);
+  private readonly turns = new Turns();
+  private quietUntilMs = 0;
+
+  constructor(options: OutboxOptions) {
+    this.options = options;
+  }
+
+  /** One send per key at a time; a key that is done answers with what it made. */
+  async send(message: Outbound): Promise<SendResult> {
+    return await this.turns.run(`send|${message.key}`, () => this.sendOnce(message));
+  }
+
+  async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    return await this.turns.run(`edit|${ref.chatId}|${ref.messageId}`, () => this.editOnce(ref, message));
+  }
+
+  async live(ref: MessageRef, card: Card): Promise<void> {
+    const key = `${ref.chatId}|${ref.messageId}`;
+    const now = this.options.deps.clock.monotonic();
+    if (now < this.quietUntilMs || this.turns.busy(`edit|${key}`)) return;
+    await this.turns.run(`edit|${key}`, async () => {
+      if (this.settled.get(key) !== undefined) return;
+      const rendered = this.render(card);
+      if (rendered === undefined) return;
+      const [first] = rendered.messages;
+      const drawn = JSON.stringify(first);
+      if (this.lastLive.get(key) === drawn) return;
+      try {
+        await this.update(ref, first, true);
+        this.lastLive.set(key, drawn);
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.kind === "retry") this.quietUntilMs = now + failure.afterMs;
+      }
+    });
+  }
+
+  /** Looks for the message's mark in the conversation. What is missing is sent by the next `send` of the same key. */
+  async reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    if (message.onlyFor !== undefined && message.route.chatType !== "dm") return undefined;
+    const known = this.progress.get(message.key);
+    if (known?.done === true) return known.refs[0];
+    const found = await this.findMarked(message);
+    if (found.refs.length === 0) return undefined;
+    const done = found.ready && found.refs.filter((ref) => ref !== undefined).length >= found.parts;
+    this.progress.set(message.key, { refs: found.refs as MessageRef[], ready: found.ready, done });
+    return done ? found.refs[0] : undefined;
+  }
+
+  private async sendOnce(message: Outbound): Promise<SendResult> {
+    const rendered = this.render(message.card, message);
+    if (rendered === undefined) return PERMANENT_SAID;
+    if (message.route.threadId !== undefined && !isTs(message.route.threadId)) {
+      return { kind: "permanent", why: `"${message.route.threadId}" is no Slack thread` };
+    }
+    if (message.onlyFor !== undefined && message.route.chatType !== "dm")
+      return await this.sendPrivately(message, rendered);
+    const progress = this.progress.get(message.key) ?? {
+      refs: [],
+      ready: rendered.commandFile === undefined,
+      done: false,
+    };
+    this.progress.set(message.key, progress);
+    for (const [part, body] of rendered.messages.entries()) {
+      if (progress.refs[part] !== undefined) continue;
+      try {
+        progress.refs[part] = await this.post(message, body, part, rendered);
+      } catch (error) {
+        return await this.failed(message, failureOf(error));
+      }
+    }
+    const ref = progress.refs[0] as MessageRef;
+    if (!progress.ready && rendered.commandFile !== undefined) {
+      const armed = await this.arm(ref, message, rendered.commandFile);
+      if (armed.kind !== "sent") return armed;
+      progress.ready = true;
+    }
+    if (message.file !== undefined && !progress.done) await this.attachLog(ref, message, message.file);
+    progress.done = true;
+    return { kind: "sent", ref };
+  }
+
+  /** Nothing of it is in Slack: what a caller may do follows from that, not from the error alone. */
+  private async failed(message: Outbound, failure: Failure): Promise<SendResult> {
+    if (failure.kind === "permanent") this.progress.delete(message.key);
+    return failure;
+  }
+
+  private async post(message: Outbound, body: SlackMessage, part: number, rendered: RenderedCard): Promise<MessageRef> {
+    const { chatId, threadId } = message.route;
+    const mark = writeMark({
+      key: deliveryKey(message.key),
+      part,
+      parts: rendered.messages.length,
+      ready: rendered.commandFile === undefined,
+    });
+    const base = {
+      channel: chatId,
+      ...(threadId === undefined ? {} : { thread_ts: threadId }),
+      metadata: mark,
+      unfurl_links: false,
+      unfurl_media: false,
+    };
+    const send = async (content: { text: string; blocks?: SlackMessage["blocks"] }): Promise<string | undefined> =>
+      (await this.options.writes.chat.postMessage({ ...base, ...content })).ts;
+    let ts: string | undefined;
+    try {
+      ts = await send({ text: body.text, blocks: body.blocks });
+    } catch (error) {
+      if (!REFUSED_BLOCKS.has(platformError(error) ?? "") || rendered.plain === undefined) throw error;
+      this.options.deps.log.error(
+        { why: platformError(error), card: message.card.kind },
+        "Slack refused the card's blocks; sent as plain text",
+      );
+      ts = await send({ text: rendered.plain });
+    }
+    if (threadId !== undefined) this.options.threads.remember(chatId, threadId);
+    return this.refOf(message, ts ?? "");
+  }
+
+  private refOf(message: Outbound, messageId: string): MessageRef {
+    const { chatId, threadId } = message.route;
+    return {
+      channel: "slack",
+      accountId: this.options.accountId,
+      chatId,
+      messageId,
+      ...(threadId === undefined ? {} : { threadId }),
+    };
+  }
+
+  /** The file first, then the buttons: nobody can press a card whose command they could not read. */
+  private async arm(ref: MessageRef, message: Outbound, file: CommandFile): Promise<SendResult> {
+    const attached = await this.upload(ref, file.name, Buffer.from(file.content, "utf8"));
+    if (attached !== undefined) {
+      if (attached.kind !== "permanent")
+        return { kind: "retry", afterMs: attached.kind === "retry" ? attached.afterMs : 2000, why: attached.why };
+      await this.update(ref, file.refused, true).catch(() => {});
+      return { kind: "permanent", why: `the whole command could not be attached: ${attached.why}` };
+    }
+    try {
+      await this.update(
+        ref,
+        file.armed,
+        true,
+        writeMark({ key: deliveryKey(message.key), part: 0, parts: 1, ready: true }),
+      );
+      return { kind: "sent", ref };
+    } catch (error) {
+      const failure = failureOf(error);
+      // Editing twice is harmless, so an unknown outcome is simply tried again.
+      return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
+    }
+  }
+
+  private async attachLog(ref: MessageRef, message: Outbound, file: NonNullable<Outbound["file"]>): Promise<void> {
+    let why: string;
+    try {
+      const content = await redactLog(await readTail(file.path), this.options.deps.redactor);
+      if (content.trim() === "") return;
+      const failure = await this.upload(ref, file.name, Buffer.from(content, "utf8"));
+      if (failure === undefined) return;
+      why = failure.why;
+    } catch (error) {
+      why = describeError(error, this.options.deps.redactor);
+    }
+    this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
+    if (message.card.kind !== "run") return;
+    const m = messagesFor(message.onlyFor?.locale, this.options.deps.locale).run;
+    const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
+    if (rendered !== undefined) await this.update(ref, rendered.messages[0], true).catch(() => {});
+  }
+
+  /** Into the thread of the message it belongs to. `undefined`: done. */
+  private async upload(ref: MessageRef, name: string, bytes: Buffer): Promise<Failure | undefined> {
+    try {
+      await this.options.writes.filesUploadV2({
+        channel_id: ref.chatId,
+        thread_ts: ref.threadId ?? ref.messageId,
+        filename: name,
+        file: bytes,
+      });
+      return undefined;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Ephemeral; by response URL where the bot is no member; else as a direct message. */
+  private async sendPrivately(message: Outbound, rendered: RenderedCard): Promise<SendResult> {
+    const user = message.onlyFor?.id ?? "";
+    const { chatId, threadId } = message.route;
+    const thread = threadId === undefined ? {} : { thread_ts: threadId };
+    let last: MessageRef | undefined;
+    for (const body of rendered.messages) {
+      try {
+        const { message_ts } = await this.options.writes.chat.postEphemeral({
+          channel: chatId,
+          user,
+          text: body.text,
+          blocks: body.blocks,
+          ...thread,
+        });
+        last ??= this.refOf(message, message_ts ?? "");
+      } catch (error) {
+        if (!NO_ACCESS.has(platformError(error) ?? "")) return failureOf(error);
+        const failure = await this.answerElsewhere(user, chatId, body, failureOf(error));
+        if (failure !== undefined) return failure;
+        last ??= this.refOf(message, "");
+      }
+    }
+    return { kind: "sent", ref: last ?? this.refOf(message, "") };
+  }
+
+  private async answerElsewhere(
+    user: string,
+    chatId: string,
+    body: SlackMessage,
+    refusal: Failure,
+  ): Promise<Failure | undefined> {
+    if (await this.respond(user, chatId, body)) return undefined;
+    try {
+      const { channel } = await this.options.writes.conversations.open({ users: user });
+      if (channel?.id === undefined) return refusal;
+      await this.options.writes.chat.postMessage({
+        channel: channel.id,
+        text: body.text,
+        blocks: body.blocks,
+        unfurl_links: false,
+        unfurl_media: false,
+      });
+      return undefined;
+    } catch {
+      return refusal;
+    }
+  }
+
+  /** False: there is no live response URL, or Slack refused it. */
+  async respond(
+    user: string,
+    chatId: string,
+    body: { readonly text: string; readonly blocks?: SlackMessage["blocks"] },
+  ): Promise<boolean> {
+    const url = this.options.responseUrls.take(user, chatId);
+    if (url === undefined) return false;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ response_type: "ephemeral", replace_original: false, ...body }),
+        redirect: "error",
+        signal: AbortSignal.timeout(limits.WEB_API_TIMEOUT_MS),
+      });
+      await response.body?.cancel();
+      return response.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  private async editOnce(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    const rendered = this.render(message.card, message);
+    if (rendered === undefined) return PERMANENT_SAID;
+    const key = `${ref.chatId}|${ref.messageId}`;
+    const open = isOpen(message.card);
+    if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
+    // An approval whose command is in a file keeps its buttons when it is drawn again while pending.
+    const body = rendered.commandFile?.armed ?? rendered.messages[0];
+    try {
+      if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return { kind: "sent", ref };
+      await this.update(ref, body, true);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.kind === "permanent" && REFUSED_BLOCKS.has(failure.code) && rendered.plain !== undefined) {
+        return await this.editPlainly(ref, rendered.plain);
+      }
+      return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
+    }
+    if (!open) this.settled.set(key, true);
+    if (message.file !== undefined) await this.attachLog(ref, message, message.file);
+    return { kind: "sent", ref };
+  }
+
+  private async editPlainly(ref: MessageRef, text: string): Promise<SendResult> {
+    try {
+      await this.update(ref, { text, blocks: [] }, true);
+      return { kind: "sent", ref };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** A redrawn pending card must not bring back buttons that a later state has taken away. */
+  private async stillHasButtons(ref: MessageRef): Promise<boolean> {
+    const range = { channel: ref.chatId, latest: ref.messageId, oldest: ref.messageId, inclusive: true, limit: 1 };
+    const { messages } =
+      ref.threadId === undefined
+        ? await this.options.reads.conversations.history(range)
+        : await this.options.reads.conversations.replies({ ...range, ts: ref.threadId, limit: 10 });
+    const live = (messages ?? []).find((candidate) => candidate.ts === ref.messageId);
+    return live === undefined || (live.blocks ?? []).some((block) => block.type === "actions");
+  }
+
+  private async update(
+    ref: MessageRef,
+    body: SlackMessage,
+    replaceBlocks: boolean,
+    metadata?: ReturnType<typeof writeMark>,
+  ): Promise<void> {
+    await this.options.writes.chat.update({
+      channel: ref.chatId,
+      ts: ref.messageId,
+      text: body.text,
+      ...(replaceBlocks ? { blocks: body.blocks } : {}),
+      ...(metadata === undefined ? {} : { metadata }),
+    });
+  }
+
+  private async findMarked(
+    message: Outbound,
+  ): Promise<{ refs: (MessageRef | undefined)[]; parts: number; ready: boolean }> {
+    const wanted = deliveryKey(message.key);
+    const { chatId, threadId } = message.route;
+    const oldest = ((this.options.deps.clock.now() - limits.RECONCILE_WINDOW_MS) / 1000).toFixed(6);
+    const refs: (MessageRef | undefined)[] = [];
+    let parts = 1;
+    let ready = true;
+    let cursor: string | undefined;
+    for (let page = 0; page < limits.RECONCILE_PAGES; page++) {
+      const query = {
+        channel: chatId,
+        oldest,
+        limit: limits.RECONCILE_PAGE_SIZE,
+        include_all_metadata: true,
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      const result =
+        threadId === undefined
+          ? await this.options.reads.conversations.history(query)
+          : await this.options.reads.conversations.replies({ ...query, ts: threadId });
+      for (const candidate of result.messages ?? []) {
+        const mark = readMark((candidate as { metadata?: unknown }).metadata);
+        if (mark?.key !== wanted || candidate.ts === undefined) continue;
+        refs[mark.part] = this.refOf(message, candidate.ts);
+        parts = mark.parts;
+        ready &&= mark.ready;
+      }
+      cursor = result.response_metadata?.next_cursor;
+      if (cursor === undefined || cursor === "") break;
+    }
+    return { refs, parts, ready };
+  }
+
+  private render(card: Card, message?: Outbound): RenderedCard | undefined {
+    const { clock, redactor, locale } = this.options.deps;
+    const reader = message?.onlyFor?.locale ?? (card.kind === "approval" ? card.requester.locale : undefined);
+    return renderSlackCard(card, {
+      messages: messagesFor(reader, locale),
+      redactor,
+      nowMs: clock.now(),
+      botName: this.options.botName,
+      ...(message?.file === undefined ? {} : { attached: message.file.name }),
+    });
+  }
+}
+
+/** True while the card can still change by itself or by a press. */
+function isOpen(card: Card): boolean {
+  if (card.kind === "approval") return card.state === "pending";
+  return card.kind === "run" && card.state === "running";
+}
+
+/** The last {@link limits.MAX_LOG_BYTES} of a file, from a line's start. */
+async function readTail(path: string): Promise<string> {
+  const handle = await open(path, "r");
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(0, size - limits.MAX_LOG_BYTES);
+    const buffer = Buffer.alloc(size - start);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+    const text = buffer.subarray(0, bytesRead).toString("utf8");
+    if (start === 0) return text;
+    return `[… ${start} bytes left out …]\n${text.slice(text.indexOf("\n") + 1)}`;
+  } finally {
+    await handle.close();
+  }
+}

