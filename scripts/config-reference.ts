@@ -112,8 +112,8 @@ function range({ minimum, maximum }: SchemaNode): string {
 }
 
 function fallbackOf(node: SchemaNode): string {
+  if (node.defaultInWords !== undefined) return node.defaultInWords.replaceAll("<", "&lt;");
   if (node.default === undefined) return "";
-  if (typeof node.default === "string" && /\s|</.test(node.default)) return node.default.replaceAll("<", "&lt;");
   return `\`${JSON5.stringify(node.default, { quote: '"' })}\``;
 }
 

@@ -177,6 +177,8 @@ export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
+  /** A default that is not one fixed value. */
+  readonly defaultInWords?: string;
   readonly secret?: boolean;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;

@@ -11,7 +11,7 @@ import {
   group,
   list,
   oneId,
-  otherwise,
+  otherwiseInWords,
   path,
   secret,
   section,
@@ -64,9 +64,9 @@ const sandboxShape = {
   scope: z.enum(SANDBOX_SCOPES).describe("What shares one sandbox."),
   backend: z
     .enum(SANDBOX_BACKENDS)
-    .meta({ description: "What makes the sandbox.", default: "bwrap on Linux, else docker" }),
+    .meta({ description: "What makes the sandbox.", defaultInWords: "bwrap on Linux, else docker" }),
   workspaceAccess: z.enum(WORKSPACE_ACCESS).describe("How the sandbox sees the agent's workspace."),
-  workspaceRoot: otherwise(path("Where sandboxes keep their own files."), "<state>/sandboxes"),
+  workspaceRoot: otherwiseInWords(path("Where sandboxes keep their own files."), "<state>/sandboxes"),
 };
 
 export const sandboxSchema = group(
@@ -104,7 +104,7 @@ const clockTime = z
 const timezone = z
   .string()
   .refine(isTimezone, { error: 'expected a time zone such as "Europe/Amsterdam" or "UTC"' })
-  .meta({ description: "Time zone of the hours.", default: "the machine's" });
+  .meta({ description: "Time zone of the hours.", defaultInWords: "the machine's" });
 
 function isTimezone(name: string): boolean {
   try {
@@ -146,7 +146,7 @@ export const agentsSchema = group(
       group(
         {
           ...agentShape,
-          workspace: otherwise(agentShape.workspace, "<state>/workspace"),
+          workspace: otherwiseInWords(agentShape.workspace, "<state>/workspace"),
           sandbox: section(sandboxSchema),
           heartbeat: section(group(heartbeatShape, { every: "30m", target: "last", ackMaxChars: 300 })),
         },

@@ -33,19 +33,16 @@ const reviewer = {
 
 /** Keys that exist both globally and per agent. */
 const execShape = {
-  host: z.enum(EXEC_HOSTS, { error: 'not a host; for another machine use `host: "node"` and name it in `node`' }).meta({
-    description: "Where commands run. `auto`: the sandbox when one is active, else the gateway.",
-    default: "auto",
-  }),
+  host: z
+    .enum(EXEC_HOSTS, { error: 'not a host; for another machine use `host: "node"` and name it in `node`' })
+    .describe("Where commands run. `auto`: the sandbox when one is active, else the gateway."),
   mode: z
     .enum(EXEC_MODES)
     .describe(
       "The policy in one word: refuse all, only listed commands, ask for the rest, review and then ask, or run all. The starter file says `ask`.",
     ),
-  security: z
-    .enum(SECURITY_LEVELS)
-    .meta({ description: "Which commands may run at all. Instead of `mode`.", default: "full" }),
-  ask: z.enum(ASK_LEVELS).meta({ description: "When a person is asked. Instead of `mode`.", default: "off" }),
+  security: z.enum(SECURITY_LEVELS).describe("Which commands may run at all. Instead of `mode`."),
+  ask: z.enum(ASK_LEVELS).describe("When a person is asked. Instead of `mode`."),
   node: text("Node (id or name) for `host: node` when several are paired."),
   nodeFromSandbox: flag("A call may go to a node although the session has a sandbox."),
   timeoutSec: count(
@@ -53,14 +50,8 @@ const execShape = {
     0,
     MAX_TIMER_SEC,
   ),
-  backgroundMs: otherwise(
-    count("A command still running after this goes to the background.", YIELD_MS.min, YIELD_MS.max),
-    YIELD_MS.default,
-  ),
-  cleanupMs: otherwise(
-    count("How long a finished session stays readable.", CLEANUP_MS.min, CLEANUP_MS.max),
-    CLEANUP_MS.default,
-  ),
+  backgroundMs: count("A command still running after this goes to the background.", YIELD_MS.min, YIELD_MS.max),
+  cleanupMs: count("How long a finished session stays readable.", CLEANUP_MS.min, CLEANUP_MS.max),
   notifyOnExit: flag("A background command that ends wakes its session."),
   notifyOnExitEmptySuccess: flag("Also when it succeeded without output."),
   approvalRunningNoticeMs: count("Say once that an approved command still runs after this; 0: never.", 0, MAX_TIMER_MS),
@@ -71,15 +62,22 @@ const execShape = {
   ),
   commandHighlighting: flag("Approval cards highlight the programs in a command."),
   pathPrepend: z.array(path("Directory.")).describe("Directories put before PATH (gateway and sandbox)."),
-  safeBins: otherwise(
-    list("Filters that may run on stdin without an allowlist entry. Replaces the built-in list; `[]`: none."),
-    ["cut", "uniq", "head", "tail", "tr", "wc"],
-  ),
+  safeBins: list("Filters that may run on stdin without an allowlist entry. Replaces the built-in list; `[]`: none."),
   safeBinTrustedDirs: z
     .array(path("Directory."))
     .describe("Directories trusted for safe bins besides /bin and /usr/bin."),
   safeBinProfiles: z.record(z.string().min(1), safeBinProfile).describe("Which arguments a custom safe bin may have."),
   record: z.enum(RECORD_MODES).describe("Keep a replayable recording of terminal sessions, of all, or of none."),
+};
+
+/** Not filled in: a narrower layer, a variable or the policy decides when the key is absent. */
+const openDefaults = {
+  host: otherwise(execShape.host, "auto"),
+  security: otherwise(execShape.security, "full"),
+  ask: otherwise(execShape.ask, "off"),
+  backgroundMs: otherwise(execShape.backgroundMs, YIELD_MS.default),
+  cleanupMs: otherwise(execShape.cleanupMs, CLEANUP_MS.default),
+  safeBins: otherwise(execShape.safeBins, ["cut", "uniq", "head", "tail", "tr", "wc"]),
 };
 
 const execDefaults = {
@@ -113,6 +111,7 @@ function onePolicy(exec: { mode?: unknown; security?: unknown; ask?: unknown }, 
 export const execSchema = group(
   {
     ...execShape,
+    ...openDefaults,
     applyPatch: section(group(applyPatch, { enabled: true, workspaceOnly: true, allowModels: [] })),
     reviewer: section(group(reviewer, { timeoutMs: 30_000 })),
   },

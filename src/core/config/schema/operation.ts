@@ -10,7 +10,7 @@ import {
   idsByChannelOrAll,
   list,
   oneId,
-  otherwise,
+  otherwiseInWords,
   secret,
   section,
   text,
@@ -162,7 +162,7 @@ export const gatewaySchema = group(
       group(
         {
           mode: z.enum(["token", "none"]).describe("`none` only works on loopback."),
-          token: otherwise(
+          token: otherwiseInWords(
             secret("Token of the web chat and the API; or OPENCLAW_GATEWAY_TOKEN."),
             "made at the first start, kept in <state>/gateway-token",
           ),
@@ -219,7 +219,7 @@ export const gatewaySchema = group(
 
 export const redisSchema = group(
   {
-    url: otherwise(
+    url: otherwiseInWords(
       secret("Redis to keep state and queue in, for several gateways; or REDIS_URL."),
       "none: SQLite in the state directory",
     ),

@@ -70,6 +70,11 @@ export function otherwise<T extends z.ZodType>(schema: T, value: unknown): T {
   return schema.meta({ ...z.globalRegistry.get(schema), default: value }) as T;
 }
 
+/** The same for a default that is not one fixed value: said in words, for the documentation. */
+export function otherwiseInWords<T extends z.ZodType>(schema: T, words: string): T {
+  return schema.meta({ ...z.globalRegistry.get(schema), defaultInWords: words }) as T;
+}
+
 /**
  * A platform id. Numbers are accepted where they are exact; a Discord id written without quotes has already lost its
  * last digits when it is read, so it is refused instead of matching somebody else.
