@@ -1,7 +1,7 @@
 /** What a running or finished card says, before any platform's markup. Pure. */
 import type { RunAction, RunCard } from "../../core/cards.ts";
-import { cleanOutput } from "../text/clean.ts";
 import { formatClock, formatDuration } from "../../core/duration.ts";
+import { cleanOutput } from "../text/clean.ts";
 import { tailWithin } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
 import { showInvisible } from "../text/visible.ts";
