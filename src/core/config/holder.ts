@@ -1,5 +1,5 @@
 /** The configuration of a running gateway: follows the file, takes up what can change live, survives a broken edit. */
-import { type FSWatcher, watch } from "node:fs";
+import { unwatchFile, watch, watchFile } from "node:fs";
 import { basename, dirname } from "node:path";
 import { buildConfig, type LoadedConfig, type LoadOptions, loadConfig, type Problem } from "./load.ts";
 import { mergeLive } from "./reload-rules.ts";
@@ -20,6 +20,7 @@ export type Schedule = (work: () => void, delayMs: number) => () => void;
 
 /** Editors write a file in several steps; wait until they are done. */
 const SETTLE_MS = 250;
+const POLL_MS = 2_000;
 
 const scheduleTimer: Schedule = (work, delayMs) => {
   const timer = setTimeout(work, delayMs);
@@ -39,7 +40,7 @@ export class ConfigHolder {
   private document: unknown;
   private seenHash: string;
   private wasEmpty: boolean;
-  private watcher: FSWatcher | undefined;
+  private unwatch: (() => void) | undefined;
   private cancelPending: (() => void) | undefined;
   private tail: Promise<unknown> = Promise.resolve();
 
@@ -67,18 +68,30 @@ export class ConfigHolder {
 
   /** Follows the file until `stop()`. Watches the directory, because a save replaces the file. */
   watch(): void {
-    if (this.watcher) return;
+    if (this.unwatch) return;
     const name = basename(this.file);
-    this.watcher = watch(dirname(this.file), { persistent: false }, (_event, changed) => {
-      if (changed === null || changed === name) this.settle();
-    });
-    // The directory may go away or the system run out of watches; `reload()` still works then.
-    this.watcher.on("error", () => this.stop());
+    try {
+      const watcher = watch(dirname(this.file), { persistent: false }, (_event, changed) => {
+        if (changed === null || changed === name) this.settle();
+      });
+      watcher.on("error", () => this.poll());
+      this.unwatch = () => watcher.close();
+    } catch {
+      this.poll();
+    }
+  }
+
+  /** For file systems without notifications, and when the system has run out of watches. */
+  private poll(): void {
+    this.unwatch?.();
+    const look = () => this.settle();
+    watchFile(this.file, { persistent: false, interval: POLL_MS }, look);
+    this.unwatch = () => unwatchFile(this.file, look);
   }
 
   stop(): void {
-    this.watcher?.close();
-    this.watcher = undefined;
+    this.unwatch?.();
+    this.unwatch = undefined;
     this.cancelPending?.();
     this.cancelPending = undefined;
   }
