@@ -123,7 +123,7 @@ export class Person {
     socket.on("message", (data) => this.#receive(JSON.parse(String(data)) as ServerFrame));
   }
 
-  static async join(url: string, chatId: string): Promise<Person> {
+  static async join(url: string, chatId: string, token: string = TOKEN): Promise<Person> {
     const socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`);
     const person = new Person(socket, chatId);
     await new Promise((resolve, reject) => {
@@ -133,7 +133,7 @@ export class Person {
     await person.call("connect", {
       protocol: 1,
       client: { id: crypto.randomUUID(), kind: "cli", version: "test" },
-      token: TOKEN,
+      token,
     });
     const opened = await person.call("chat.open", { chatId, limit: 200 });
     for (const entry of opened.entries) person.#take(entry);
