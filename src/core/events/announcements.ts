@@ -97,7 +97,10 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
             entity: `run:${record.runId}`,
             version: RUNNING_VERSION,
             route,
-            card: runCard(record, { tail: run.session.tail(CARD_TAIL_CHARS, "colored"), totalChars: run.session.totalChars }),
+            card: runCard(record, {
+              tail: run.session.tail(CARD_TAIL_CHARS, "colored"),
+              totalChars: run.session.totalChars,
+            }),
           });
           await note(record.approvalId, "running");
         });
