@@ -13,6 +13,11 @@ export interface Environment {
   get(name: string): string | undefined;
   /** `the environment`, or the file it was read from. */
   source(name: string): string | undefined;
+  /**
+   * Everything at once, for functions that read several variables. Holds the secrets of the `.env` files: never the
+   * environment of a command.
+   */
+  readonly vars: EnvVars;
   readonly warnings: readonly string[];
   /** The `.env` files that were looked for, whether they exist or not. */
   readonly searched: readonly string[];
@@ -39,9 +44,21 @@ export function readEnvironment(env: EnvVars, stateDir: string, workingDir: stri
   return {
     get: (name) => find(name)?.values[name]?.trim(),
     source: (name) => find(name)?.source,
+    vars: merge(layers.map(({ values }) => values)),
     warnings,
     searched,
   };
+}
+
+/** The first layer that has a variable, and not blank, wins. */
+function merge(layers: readonly EnvVars[]): EnvVars {
+  const entries = layers.toReversed().flatMap((values, index) =>
+    Object.entries(values).filter(([name, value]) => {
+      const fromFile = index < layers.length - 1;
+      return (value ?? "").trim() !== "" && !(fromFile && NEVER_FROM_FILE.has(name));
+    }),
+  );
+  return Object.fromEntries(entries);
 }
 
 function readEnvFile(path: string, warnings: string[]): EnvVars | undefined {

@@ -227,6 +227,7 @@ describe("variables", () => {
     if (!loaded.ok) throw new Error(renderProblems("", loaded.problems));
     expect(loaded.secrets.slack.default).toEqual({ botToken: "xoxb-env", appToken: "xapp-state" });
     expect(loaded.secrets.gatewayToken).toBe("from-the-work-dir");
+    expect(loaded.environment.vars).toMatchObject({ SLACK_BOT_TOKEN: "xoxb-env", SLACK_APP_TOKEN: "xapp-state" });
     expect(loaded.environment.source("SLACK_APP_TOKEN")).toBe(join(home.dir, ".env"));
     expect(loaded.secrets.values.toSorted()).toEqual(["from-the-work-dir", "xapp-state", "xoxb-env"]);
   });
@@ -244,6 +245,7 @@ describe("variables", () => {
     writeFileSync(join(home.dir, ".env"), "OPENCLAW_CONFIG_PATH=/nowhere\n", { mode: 0o600 });
     const loaded = await home.good();
     expect(loaded.environment.get("OPENCLAW_CONFIG_PATH")).toBeUndefined();
+    expect(loaded.environment.vars.OPENCLAW_CONFIG_PATH).toBeUndefined();
     expect(loaded.file.path).toBe(home.file);
   });
 
