@@ -24,6 +24,12 @@ const later =
 
 const COMMANDS: readonly Entry[] = [
   {
+    name: "gateway",
+    group: "Run",
+    about: "Start the gateway: web chat, API and connected chats",
+    define: later(() => import("./gateway.ts")),
+  },
+  {
     name: "explain",
     group: "Look",
     about: "Say what the policy would do with a command, without running it",
