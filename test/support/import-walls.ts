@@ -17,6 +17,8 @@ interface Room {
 
 /** Computing is allowed, touching the world is not. */
 const PURE = ["node:crypto", "node:path", "node:util", "node:buffer"];
+/** So is letting others have a turn in between. */
+const PURE_IN_TURNS = [...PURE, "node:timers/promises"];
 
 const NEUTRAL = [
   "core/route.ts",
@@ -25,6 +27,7 @@ const NEUTRAL = [
   "core/errors.ts",
   "core/clock.ts",
   "core/nearest.ts",
+  "core/duration.ts",
 ];
 const CHANNEL_PORT = [
   "channels/channel.ts",
@@ -43,7 +46,7 @@ export const ROOMS: readonly Room[] = [
   { path: "mcp", may: ["core", "agents"] },
   { path: "node-host", may: ["core", "protocol"] },
   { path: "protocol", may: ["core"] },
-  { path: "web", may: ["protocol", "core/route.ts", "core/cards.ts", "core/errors.ts", "core/policy"], builtins: [] },
+  { path: "web", may: ["protocol", ...NEUTRAL, "core/policy", "channels/cards/messages"], builtins: [] },
   { path: "web/vite.config.ts", may: [] },
   { path: "core", may: ["core", "protocol"] },
   { path: "core/policy", may: ["core/policy", "core/errors.ts", "core/route.ts"], builtins: PURE },
@@ -51,7 +54,7 @@ export const ROOMS: readonly Room[] = [
   { path: "core/process", may: [...NEUTRAL, "core/process", "core/policy"] },
   { path: "core/config", may: [...NEUTRAL, "core/config", "core/policy"] },
   { path: "channels", may: ["core", "channels"] },
-  { path: "channels/text", may: ["core", "channels/text"], builtins: PURE },
+  { path: "channels/text", may: ["core", "channels/text"], builtins: PURE_IN_TURNS },
   { path: "channels/cards", may: ["core", "channels/text", "channels/cards"], builtins: PURE },
   { path: "channels/web", may: ["core", "protocol", ...CHANNEL_PORT, "channels/web"] },
   { path: "channels/slack", may: ["core", ...CHANNEL_PORT, "channels/slack"] },

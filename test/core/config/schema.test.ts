@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LANGUAGES } from "../../../src/channels/cards/messages/messages.ts";
 import { scratch } from "./scratch.ts";
 
 describe("defaults", () => {
@@ -118,6 +119,14 @@ describe("values", () => {
     expect(problems[0]?.path).toBe(path);
     expect(problems[0]?.message).toContain(message);
   });
+});
+
+test("every language of the message catalogue can be chosen", async () => {
+  for (const locale of LANGUAGES) {
+    const home = scratch();
+    home.write(JSON.stringify({ messages: { locale } }));
+    expect((await home.good()).config.messages.locale).toBe(locale);
+  }
 });
 
 describe("bot accounts", () => {
