@@ -2,11 +2,11 @@
  * The command line. A command is one line in `COMMANDS`; what it needs is imported only when it is the one that was
  * called, so that the gateway starts fast and `config get` loads no chat SDK.
  */
-import { readFileSync } from "node:fs";
 import { styleText } from "node:util";
 import { Command, CommanderError } from "commander";
 import { ExecError } from "../core/errors.ts";
 import { type Cli, type CliIo, type Define, EXIT } from "./io.ts";
+import { version } from "./version.ts";
 
 const NAME = "openclaw-exec";
 
@@ -54,13 +54,13 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   };
   const program = frame(io);
   const called = calledName(argv);
-  for (const entry of COMMANDS) {
-    const command = program.command(entry.name).description(entry.about).helpGroup(`${entry.group}:`);
-    // Without an action commander would print help and fail; the one that is called gets its own below.
-    if (entry.name !== called) command.action(() => undefined);
-    else await entry.define(command, cli);
-  }
   try {
+    for (const entry of COMMANDS) {
+      const command = program.command(entry.name).description(entry.about).helpGroup(`${entry.group}:`);
+      // The others are only names in the help; they need an action to be listed as plain commands.
+      if (entry.name !== called) command.action(() => undefined);
+      else await entry.define(command, cli);
+    }
     await program.parseAsync([...argv], { from: "user" });
     return code;
   } catch (error) {
@@ -97,12 +97,6 @@ function sentence(text: string): string {
 function calledName(argv: readonly string[]): string | undefined {
   const end = argv.indexOf("--");
   return (end === -1 ? argv : argv.slice(0, end)).find((word) => !word.startsWith("-"));
-}
-
-/** package.json stands at the same distance from the source and from the build. */
-function version(): string {
-  const file = new URL("../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
 function failure(error: unknown, io: CliIo): number {
