@@ -1,4 +1,4 @@
-import { Queue as BullQueue, type ConnectionOptions, Job as RawJob } from "bullmq";
+import { Queue as BullQueue, type ConnectionOptions, isNotConnectionError, Job as RawJob } from "bullmq";
 import type { Clock, NewId } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import { assertName } from "../store/keys.ts";
@@ -76,6 +76,10 @@ class BullmqQueue implements Queue {
       name: "openclaw-queue",
       onTrouble: this.#onTrouble,
       extra: { scripts: LANE_SCRIPTS },
+    });
+    // A job that ended during an outage could not release the next of its key.
+    this.#link.redis.on("ready", () => {
+      for (const worker of this.#workers.values()) worker.sweep();
     });
     this.#lanes = new Lanes(this.#link, options.clock, this.#prefix);
     this.#schedules = new BullmqSchedules({
@@ -284,7 +288,10 @@ class BullmqQueue implements Queue {
         streams: { events: { maxLen: EVENT_LOG_LENGTH } },
       });
     if (!this.#queues.has(name)) {
-      queue.on("error", (error) => this.#onTrouble(`The queue of ${name} jobs has trouble and goes on`, error));
+      queue.on("error", (error) => {
+        // The connection tells of its own trouble, once per outage.
+        if (isNotConnectionError(error)) this.#onTrouble(`The queue of ${name} jobs has trouble and goes on`, error);
+      });
       this.#queues.set(name, queue);
     }
     await this.#run(() => queue.waitUntilReady());

@@ -1,4 +1,4 @@
-import { Queue as BullQueue, type ConnectionOptions, Worker } from "bullmq";
+import { Queue as BullQueue, type ConnectionOptions, isNotConnectionError, Worker } from "bullmq";
 import type { Clock } from "../clock.ts";
 import type { RedisLink } from "../store/redis-connection.ts";
 import type { OnTrouble } from "../store/topics.ts";
@@ -45,7 +45,7 @@ export class BullmqSchedules {
       prefix: `${options.prefix}ticks`,
       settings: { repeatStrategy },
     });
-    this.#queue.on("error", (error) => options.onTrouble("The schedules have trouble and go on", error));
+    this.#queue.on("error", (error) => this.#tell(error));
   }
 
   /** Begins to work the ticks; any number of gateways may. */
@@ -58,7 +58,7 @@ export class BullmqSchedules {
       stalledInterval: lockMs,
       settings: { repeatStrategy },
     });
-    this.#worker.on("error", (error) => this.#options.onTrouble("The schedules have trouble and go on", error));
+    this.#worker.on("error", (error) => this.#tell(error));
   }
 
   /** As with the embedded queue, an unchanged cadence keeps its next tick. */
@@ -102,6 +102,11 @@ export class BullmqSchedules {
 
   async close(): Promise<void> {
     await this.#queue.close();
+  }
+
+  /** The connections tell of their own trouble, once per outage. */
+  #tell(error: Error): void {
+    if (isNotConnectionError(error)) this.#options.onTrouble("The schedules have trouble and go on", error);
   }
 
   /** One job per tick, and none while that of an earlier tick still waits. */

@@ -3,6 +3,7 @@ import {
   type Queue as BullQueue,
   type ConnectionOptions,
   DelayedError,
+  isNotConnectionError,
   UnrecoverableError,
   WaitingError,
   Worker,
@@ -56,6 +57,7 @@ export class BullmqWorker {
   readonly #sweeper: NodeJS.Timeout;
   readonly #running = new Set<Running>();
   readonly #settling = new Set<Promise<void>>();
+  #sweeping: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(options: BullmqWorkerOptions) {
@@ -74,7 +76,13 @@ export class BullmqWorker {
           Math.max(0, retryDelayMs((job as BullJob<Envelope>).data.backoff, attempt, random)),
       },
     });
-    this.#worker.on("error", (error) => onTrouble(`The worker for ${queue.name} jobs has trouble and goes on`, error));
+    this.#worker.on("error", (error) => {
+      // The connections tell of their own trouble, once per outage.
+      if (!isNotConnectionError(error)) return;
+      onTrouble(`The worker for ${queue.name} jobs has trouble and goes on`, error);
+      // The end of a job that was sent again after an outage is such an error: it was done, but we were not told.
+      this.sweep();
+    });
     this.#worker.on("stalled", (jobId) =>
       onTrouble(`A ${queue.name} job was cut off and runs again`, new Error(`job ${jobId} lost its lock`)),
     );
@@ -86,15 +94,15 @@ export class BullmqWorker {
       // Without `finishedOn` it is only one failed try, and the job keeps its place.
       if (job?.finishedOn) this.#settle(job, "dead");
     });
-    this.#sweeper = setInterval(() => this.#sweep(), LANE_SWEEP_MS).unref();
-    this.#sweep();
+    this.#sweeper = setInterval(() => this.sweep(), LANE_SWEEP_MS).unref();
+    this.sweep();
   }
 
   /** Stops taking jobs at once; resolves when those that run are done with, which `abort` and `abandon` hasten. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     await this.#worker.close();
-    await Promise.all(this.#settling);
+    await Promise.all([...this.#settling, this.#sweeping]);
   }
 
   /** Resolves when nothing runs any more, or after `limitMs`. */
@@ -109,6 +117,17 @@ export class BullmqWorker {
       const timer = setTimeout(done, limitMs);
       this.#onIdle = done;
     });
+  }
+
+  /** Releases what an outage or the death of a gateway left unreleased. */
+  sweep(): void {
+    const { queue, lanes, onTrouble } = this.#options;
+    this.#sweeping ??= lanes
+      .sweep(queue)
+      .catch((error) => onTrouble(`The lanes of ${queue.name} jobs could not be checked`, error))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
   }
 
   abort(): void {
@@ -180,11 +199,6 @@ export class BullmqWorker {
     })().catch((error) => onTrouble(`The end of a ${queue.name} job could not be noted; the next sweep will`, error));
     this.#settling.add(settled);
     void settled.then(() => this.#settling.delete(settled));
-  }
-
-  #sweep(): void {
-    const { queue, lanes, onTrouble } = this.#options;
-    lanes.sweep(queue).catch((error) => onTrouble(`The lanes of ${queue.name} jobs could not be checked`, error));
   }
 }
 
