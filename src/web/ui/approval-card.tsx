@@ -67,6 +67,24 @@ function facts(card: ApprovalCard, words: Words): readonly Fact[] {
   ];
 }
 
+/** Why it asks and where it would run: before the decision always in view, afterwards on demand. */
+function Background({ card, words }: { readonly card: ApprovalCard; readonly words: Words }) {
+  return (
+    <>
+      {card.reasons.length > 0 && (
+        <ul class="reasons" aria-label={words.why}>
+          {card.reasons.map((reason) => (
+            <li key={reason}>
+              <Prose text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts facts={facts(card, words)} />
+    </>
+  );
+}
+
 function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly words: Words }) {
   if (card.decidedBy === undefined || card.decidedBy.kind === "system") return null;
   return (
@@ -254,8 +272,15 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
     >
       <header class="card-head">
         <span class="card-icon">{icon}</span>
-        <h3 id={titleId}>{title}</h3>
-        <DecidedBy card={card} words={words} />
+        <div class="card-title">
+          <h3 id={titleId}>{title}</h3>
+          <DecidedBy card={card} words={words} />
+          {card.statusLine !== undefined && (
+            <span class="status-line">
+              <Prose text={card.statusLine} />
+            </span>
+          )}
+        </div>
         <span class="card-side">
           {pending ? <TimeLeft expiresAtMs={card.expiresAtMs} /> : timeOfDay(card.decidedAtMs ?? card.createdAtMs)}
         </span>
@@ -267,26 +292,19 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
         </p>
       ))}
       <CommandText text={card.command} highlights={card.highlights} />
-      {pending && card.reasons.length > 0 && (
-        <ul class="reasons" aria-label={words.why}>
-          {card.reasons.map((reason) => (
-            <li key={reason}>
-              <Prose text={reason} />
-            </li>
-          ))}
-        </ul>
-      )}
       {card.comment !== undefined && (
         <p class="comment">
           <Revealed text={words.comment(card.comment)} />
         </p>
       )}
-      {card.statusLine !== undefined && (
-        <p class="status-line">
-          <Prose text={card.statusLine} />
-        </p>
+      {pending ? (
+        <Background card={card} words={words} />
+      ) : (
+        <details class="background">
+          <summary>Details</summary>
+          <Background card={card} words={words} />
+        </details>
       )}
-      <Facts facts={pending ? facts(card, words) : facts(card, words).slice(0, 4)} />
       {pending && <Decide card={card} step={step} busy={busy} off={off} words={words} go={go} decide={decide} />}
       {pending && !context.connected.value && (
         <p class="notice">Not connected: nothing can be decided here right now.</p>

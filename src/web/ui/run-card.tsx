@@ -86,11 +86,13 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
     <section class={`card run tone-${running ? "running" : tone}`} aria-labelledby={titleId} data-run={card.runId}>
       <header class="card-head">
         <span class="card-icon">{running ? <span class="pulse" /> : <Icon />}</span>
-        <h3 id={titleId}>{running ? <RunningTitle startedAtMs={card.startedAtMs} /> : words.outcome[outcome]}</h3>
-        {!running && <ExitChip card={card} words={words} />}
-        {!running && card.durationMs !== undefined && outcome !== "not-started" && (
-          <span class="elapsed">{formatDuration(card.durationMs)}</span>
-        )}
+        <div class="card-title">
+          <h3 id={titleId}>{running ? <RunningTitle startedAtMs={card.startedAtMs} /> : words.outcome[outcome]}</h3>
+          {!running && <ExitChip card={card} words={words} />}
+          {!running && card.durationMs !== undefined && outcome !== "not-started" && (
+            <span class="elapsed">{formatDuration(card.durationMs)}</span>
+          )}
+        </div>
         <span class="card-side">{timeOfDay(card.endedAtMs ?? card.startedAtMs)}</span>
       </header>
       <CommandText text={card.command} />
