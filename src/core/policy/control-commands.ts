@@ -26,7 +26,12 @@ const DECISION = /^(?:allow|once|allow-?once|always|allow-?always|deny|reject|bl
 /** Cheap look that can not miss: quoting and escapes inside the words are dropped first. */
 const MAY_MENTION = /approve|openclaw/i;
 
+/** Words that can begin a control command or carry one. */
+const INTERESTING = /approve|openclaw|sh$|^eval$|fish$|\bnu$|^(?:elvish|xonsh|rc|es|ion|murex|cmd|powershell|pwsh)/i;
+
 const MAX_NESTING = 4;
+/** Words after a name in which its subcommand must stand. */
+const MAX_LOOKED_AT = 64;
 
 export function controlCommand(command: string): Reason | undefined {
   // Encoded characters could spell the words, so those texts always get the full look.
@@ -53,8 +58,9 @@ function inWords(words: readonly (string | undefined)[], depth: number): Reason 
   if (words[0] !== undefined && /^(?:echo|printf|grep|rg|git|cat|man)$/.test(words[0])) return undefined;
   for (const [at, word] of words.entries()) {
     if (word === undefined) continue;
+    if (!INTERESTING.test(word)) continue;
     const rest = words.slice(at + 1);
-    const known = rest.map((item) => item ?? "");
+    const known = rest.slice(0, MAX_LOOKED_AT).map((item) => item ?? "");
     if (APPROVE.test(word) && (at === 0 || startsCommand(words, at)) && isApproval(rest)) {
       return { code: "control-command", subject: "/approve" };
     }
@@ -68,7 +74,9 @@ function inWords(words: readonly (string | undefined)[], depth: number): Reason 
     }
     if (depth < MAX_NESTING && (nameIn([name], SHELLS) || name === "eval")) {
       const payload =
-        name === "eval" ? known.join(" ") : known[known.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg)) + 1];
+        name === "eval"
+          ? rest.map((item) => item ?? "").join(" ")
+          : known[known.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg)) + 1];
       const inner = payload ? search(payload, depth + 1) : undefined;
       if (inner) return inner;
     }

@@ -51,6 +51,21 @@ export function inlineCode(names: readonly string[], args: readonly string[]): s
   return undefined;
 }
 
+/** A name that has anything to do with code; everything else needs no look at its arguments. */
+function mayCarryCode(name: string): boolean {
+  const plain = programName(name);
+  return (
+    interpreterName([name]) !== undefined ||
+    SHELLS.has(plain) ||
+    AWKS.has(plain) ||
+    SEDS.has(plain) ||
+    Object.hasOwn(OTHER_CODE_OPTIONS, plain)
+  );
+}
+
+/** Commands that name an interpreter again and again are not looked at word by word. */
+const MAX_CODE_WORDS = 64;
+
 /** How deep `bash -c 'bash -c …'` is read before it counts as inline code by itself. */
 const MAX_NESTING = 4;
 
@@ -64,12 +79,16 @@ export function inlineCodeAnywhere(command: string, depth = 0): Reason | undefin
   for (const { words, textInput, piped } of commands) {
     const [program] = words;
     if (words.length === 0) continue;
+    if (words.filter((word) => word !== undefined && mayCarryCode(posix.basename(word))).length > MAX_CODE_WORDS) {
+      return { code: "inline-eval" };
+    }
     if (program === undefined) return { code: "inline-eval" };
     // Any position: `sudo -u x env A=1 python3 -c …` hides the interpreter behind options that differ per wrapper.
     for (let at = 0; at < words.length; at += 1) {
       const word = words[at];
       if (word === undefined) continue;
       const names = [posix.basename(word)];
+      if (!mayCarryCode(names[0] as string) && at > 0) continue;
       const rest = words.slice(at + 1);
       const args = rest.map((arg) => arg ?? "");
       const code = inlineCode(names, args);

@@ -211,14 +211,15 @@ class Reader {
       this.refuse(isName && dynamic ? "dynamic-executable" : code, word);
       return undefined;
     };
+    // First our own reading: the parser's parts are made on demand, and nested expansions are costly to make.
+    const decoded = decodeWord(text);
+    if (!decoded.ok) return stop(/^[<>]\(/.test(text) ? "process-substitution" : decoded.code);
     for (const part of word.parts ?? []) {
       const children = part.type === "DoubleQuoted" ? part.parts : [part];
       for (const child of children) {
         if (!LITERAL_PARTS.has(child.type)) return stop(EXPANSIONS[child.type] ?? "unsupported-syntax");
       }
     }
-    const decoded = decodeWord(text);
-    if (!decoded.ok) return stop(decoded.code);
     if (text !== word.text || decoded.value !== word.value) return stop("unsupported-syntax");
     return { value: decoded.value, start: word.pos, end: word.end };
   }
@@ -267,19 +268,44 @@ export interface MentionedCommand {
   readonly piped: boolean;
 }
 
+const NESTING: ReadonlySet<string> = new Set([
+  "Script",
+  "CommandExpansion",
+  "ProcessSubstitution",
+  "ParameterExpansion",
+  "ArithmeticExpansion",
+  "ArithmeticCommandExpansion",
+]);
+
+/** Expansions in one text that are looked into, and the longest text that is. */
+const MAX_EXPANSIONS = 24;
+const MAX_MENTION_LENGTH = 64 * 1024;
+
+/** The parser reads nested scripts when they are visited, each from its start: this many characters in all. */
+const MAX_NESTED_CHARS = 64 * 1024;
+
 /**
  * Every command that the text mentions, however it is nested. For checks that must see into text that is not analysed
  * (control commands, inline code under security=full). `complete` is false when something may have been missed.
  */
 export function mentionedCommands(source: string): { commands: readonly MentionedCommand[]; complete: boolean } {
   const commands: MentionedCommand[] = [];
+  const expansions = source.match(/\$[({[]|`|[<>]\(/g)?.length ?? 0;
+  if (source.length > MAX_MENTION_LENGTH || expansions > MAX_EXPANSIONS) return { commands, complete: false };
   let complete = true;
+  let visited = 0;
   const literal = (word: Word, text: string): string | undefined => {
     const decoded = decodeWord(text.slice(word.pos, word.end));
     return decoded.ok ? decoded.value : undefined;
   };
   const visit = (node: SyntaxNode, text: string, piped: boolean): void => {
     let own = text;
+    // A nested expansion is read again at every level: bounded by what all of them hold, not by how deep they are.
+    if (NESTING.has(node.type)) visited += node.end - node.pos;
+    if (visited > MAX_NESTED_CHARS) {
+      complete = false;
+      return;
+    }
     if (node.type === "Script") {
       own = node.source ?? text;
       if (((node as ParsedScript).errors?.length ?? 0) > 0) complete = false;
