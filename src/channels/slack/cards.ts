@@ -17,6 +17,7 @@ import {
   code,
   escapeMrkdwn,
   italic,
+  leaves,
   plain,
   preformatted,
   type RichText,
@@ -117,29 +118,28 @@ function approvalMessage(
   const cut = excerpt(display.text, { budget: limits.COMMAND_BUDGET, unitCost: limits.slackCost });
   const command: RichText[] =
     cut.hidden === 0
-      ? [preformatted(display.text)]
+      ? preformatted(display.text)
       : [
-          preformatted(cut.head),
-          section(italic(m.hidden(cut.hidden))),
-          preformatted(cut.tail),
-          section(italic(m.fingerprint(display.characters, display.sha256))),
+          ...preformatted(cut.head),
+          ...section(italic(m.hidden(cut.hidden))),
+          ...preformatted(cut.tail),
+          ...section(italic(m.fingerprint(display.characters, display.sha256))),
         ];
   const outcome = [view.decidedBy, view.comment, view.statusLine].filter((line) => line !== undefined);
   const body: RichText[] = [
-    ...outcome.map((line, i) =>
-      section(i === 0 ? bold(shorten(line, limits.COMMENT_BUDGET)) : plain(shorten(line, limits.COMMENT_BUDGET))),
-    ),
+    ...outcome.flatMap((line, i) => section((i === 0 ? bold : plain)(shorten(line, limits.COMMENT_BUDGET)))),
     ...view.warnings
       .slice(0, limits.MAX_WARNINGS)
-      .map((warning) => section(bold("⚠ "), plain(shorten(warning, limits.LINE_BUDGET)))),
+      .flatMap((warning) => section(bold("⚠ "), plain(shorten(warning, limits.LINE_BUDGET)))),
     ...command,
-    factsSection(view.facts),
-    ...(view.reasons.length === 0
-      ? []
-      : [section(bold(view.reasonsLabel)), bullets(view.reasons.map((r) => shorten(r, limits.LINE_BUDGET)))]),
+    ...factsSection(view.facts),
+    ...listSection(
+      view.reasonsLabel,
+      view.reasons.map((reason) => shorten(reason, limits.LINE_BUDGET)),
+    ),
     ...(view.always === undefined
       ? []
-      : [section(bold(view.always.label)), bullets(withinTotal(view.always.rules, limits.ALWAYS_BUDGET))]),
+      : listSection(view.always.label, withinTotal(view.always.rules, limits.ALWAYS_BUDGET))),
   ];
   const notes = [...extraNotes, ...view.notes];
   return {
@@ -147,20 +147,25 @@ function approvalMessage(
     blocks: [
       header(view.title, "oc:title"),
       richText(body, "oc:body"),
-      ...(notes.length === 0 ? [] : [smallPrint(notes)]),
+      ...smallPrint(notes),
       ...buttonBlock(view.buttons, m.cancel),
       footer(view),
     ],
   };
 }
 
-function factsSection(facts: readonly Fact[]): RichText {
+function factsSection(facts: readonly Fact[]): RichText[] {
   return section(
     ...facts.flatMap((fact, i) => [
       bold(`${i === 0 ? "" : "\n"}${fact.label}  `),
       (fact.code === true ? code : plain)(shorten(fact.value, limits.LINE_BUDGET)),
     ]),
   );
+}
+
+function listSection(label: string, items: readonly string[]): RichText[] {
+  const list = bullets(items);
+  return list.length === 0 ? [] : [...section(bold(label)), ...list];
 }
 
 /** Rules share one budget: the first ones whole, then cut, so that a long one can not push the rest out. */
@@ -177,13 +182,12 @@ function header(text: string, blockId: string): types.HeaderBlock {
   };
 }
 
-function smallPrint(lines: readonly string[]): types.ContextBlock {
-  return {
-    type: "context",
-    elements: lines
-      .slice(0, 10)
-      .map((text) => ({ type: "plain_text", text: shorten(text, limits.LINE_BUDGET), emoji: false })),
-  };
+function smallPrint(lines: readonly string[]): types.ContextBlock[] {
+  const elements = lines
+    .filter((line) => line !== "")
+    .slice(0, 10)
+    .map((text) => ({ type: "plain_text" as const, text: shorten(text, limits.LINE_BUDGET), emoji: false }));
+  return elements.length === 0 ? [] : [{ type: "context", elements }];
 }
 
 function footer(view: ApprovalView): types.ContextBlock {
@@ -252,9 +256,9 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
     ...(context.attached === undefined ? {} : { attached: context.attached }),
   });
   const body: RichText[] = [
-    section(bold(view.title)),
-    preformatted(shorten(view.command, limits.RUN_COMMAND_BUDGET)),
-    ...(view.output === "" ? [] : [preformatted(view.output)]),
+    ...section(bold(view.title)),
+    ...preformatted(shorten(view.command, limits.RUN_COMMAND_BUDGET)),
+    ...preformatted(view.output),
   ];
   const small = [...(view.outputNote === undefined ? [] : [view.outputNote]), ...view.notes];
   return {
@@ -263,7 +267,7 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
         text: escapeMrkdwn(shorten(view.fallback, limits.MAX_FALLBACK_TEXT / 2)),
         blocks: [
           richText(body, "oc:body"),
-          smallPrint([...small, view.facts.map((fact) => `${fact.label} ${fact.value}`).join("  ·  ")]),
+          ...smallPrint([...small, view.facts.map((fact) => `${fact.label} ${fact.value}`).join("  ·  ")]),
           ...buttonBlock(view.buttons, context.messages.approval.cancel),
         ],
       },
@@ -279,34 +283,48 @@ const TONE_MARK = { info: "", success: "✓ ", warning: "⚠ ", error: "✗ " } 
 function renderText(card: TextCard, context: SlackCardContext): RenderedCard {
   const clean = (text: string): string => context.redactor.redact(cleanOutput(text)).text;
   const mark = TONE_MARK[card.tone];
-  const title =
-    card.title === undefined ? undefined : mark + showInvisible(clean(card.title), { whitespace: "escape" });
-  const text = card.text === undefined ? "" : (title === undefined ? mark : "") + clean(card.text);
-  const chunks = textChunks(text);
-  const head: RichText[] = title === undefined ? [] : [section(bold(shorten(title, limits.LINE_BUDGET * 2)))];
-  const tail = detailElements(card, clean);
-  const hint = card.hint === undefined ? [] : [smallPrint([clean(card.hint)])];
-  const first = chunks[0] ?? "";
-  const single =
-    chunks.length <= 1 && textCost(first, limits.slackCost) + elementsCost(tail) < limits.BLOCK_TEXT_BUDGET - 1000;
-  const firstBody = [...head, ...(first === "" ? [] : [section(plain(first))]), ...(single ? tail : [])];
-  const fallback = escapeMrkdwn(
-    shorten(
-      [title, first, clean(card.hint ?? "")].filter(Boolean).join(" · ") || mark || "…",
-      limits.MAX_FALLBACK_TEXT / 2,
-    ),
-  );
-  const messages: [SlackMessage, ...SlackMessage[]] = [
-    { text: fallback, blocks: [...(firstBody.length === 0 ? [] : [richText(firstBody)]), ...(single ? hint : [])] },
-    ...chunks.slice(1).map((chunk) => ({
-      text: escapeMrkdwn(shorten(chunk, limits.MAX_FALLBACK_TEXT / 2)),
-      blocks: [richText([section(plain(chunk))])],
-    })),
+  const title = clean(card.title ?? "").trim();
+  const text = clean(card.text ?? "");
+  const hint = clean(card.hint ?? "").trim();
+  const chunks = textChunks(title === "" ? mark + text : text);
+  const units: Unit[] = [
+    { elements: section(bold(title === "" ? "" : shorten(mark + title, limits.LINE_BUDGET * 2))) },
+    ...chunks.map((chunk, i) => ({ elements: section(...leaves(chunk)), fresh: i > 0 })),
+    { elements: fieldsSection(card, clean) },
+    { elements: preformatted(shorten(showInvisible(clean(card.code ?? "")), limits.CODE_BUDGET)) },
   ];
-  if (!single && (tail.length > 0 || hint.length > 0)) {
-    messages.push({ text: fallback, blocks: [...(tail.length === 0 ? [] : [richText(tail)]), ...hint] });
+  const bodies = pack(units.filter((unit) => unit.elements.length > 0));
+  const first = [title, chunks[0] ?? "", hint].filter((part) => part !== "").join(" · ");
+  const fallback = escapeMrkdwn(shorten(first.trim() === "" ? "…" : first, limits.MAX_FALLBACK_TEXT / 2));
+  const [head = { text: fallback, blocks: [] }, ...rest] = bodies.map((body, i) => ({
+    text: i === 0 ? fallback : "…",
+    blocks: [richText(body), ...(i === bodies.length - 1 ? smallPrint([hint]) : [])],
+  }));
+  return { messages: [head, ...rest], plain: fallback };
+}
+
+interface Unit {
+  readonly elements: RichText[];
+  /** Begins a message of its own. */
+  readonly fresh?: boolean;
+}
+
+/** As few messages as the budget allows, order kept. Each unit alone fits. */
+function pack(units: readonly Unit[]): RichText[][] {
+  const bodies: RichText[][] = [];
+  let room = 0;
+  for (const { elements, fresh } of units) {
+    const cost = textCost(JSON.stringify(elements), limits.slackCost);
+    const last = bodies.at(-1);
+    if (last === undefined || fresh === true || cost > room) {
+      bodies.push([...elements]);
+      room = limits.BLOCK_TEXT_BUDGET - limits.LINE_BUDGET * 2 - cost;
+    } else {
+      last.push(...elements);
+      room -= cost;
+    }
   }
-  return { messages, plain: fallback };
+  return bodies;
 }
 
 function textChunks(text: string): string[] {
@@ -315,35 +333,19 @@ function textChunks(text: string): string[] {
   return chunks.length <= 2 ? chunks : chunks.map((chunk, i) => `${chunk}\n(${i + 1}/${chunks.length})`);
 }
 
-function detailElements(card: TextCard, clean: (text: string) => string): RichText[] {
+function fieldsSection(card: TextCard, clean: (text: string) => string): RichText[] {
   const fields = (card.fields ?? []).slice(0, limits.MAX_FIELDS);
   const left = (card.fields?.length ?? 0) - fields.length;
-  const each = Math.min(limits.LINE_BUDGET * 2, Math.floor(limits.TEXT_BUDGET / Math.max(fields.length, 1)));
-  const block =
-    card.code === undefined
-      ? ""
-      : shorten(showInvisible(clean(card.code)), limits.CODE_BUDGET - (fields.length > 0 ? limits.TEXT_BUDGET / 2 : 0));
-  return [
-    ...(fields.length === 0
-      ? []
-      : [
-          section(
-            ...fields.flatMap((field, i) => [
-              bold(`${i === 0 ? "" : "\n"}${clean(field.label)}  `),
-              plain(shorten(clean(field.value), each)),
-              ...(field.note === undefined
-                ? []
-                : [italic(`  (${shorten(clean(field.note), limits.LINE_BUDGET / 2)})`)]),
-            ]),
-            plain(left > 0 ? `\n+${left}` : ""),
-          ),
-        ]),
-    ...(block === "" ? [] : [preformatted(block)]),
-  ];
-}
-
-function elementsCost(elements: readonly RichText[]): number {
-  return textCost(JSON.stringify(elements), limits.slackCost);
+  const each = Math.min(limits.LINE_BUDGET * 2, Math.floor(limits.FIELDS_BUDGET / Math.max(fields.length, 1) / 3));
+  const part = (text: string): string => shorten(clean(text), each);
+  return section(
+    ...fields.flatMap((field, i) => [
+      bold(`${i === 0 ? "" : "\n"}${part(field.label)}  `),
+      plain(part(field.value)),
+      italic(field.note === undefined ? "" : `  (${part(field.note)})`),
+    ]),
+    plain(left > 0 ? `\n+${left}` : ""),
+  );
 }
 
 /** The dialog for "Deny with reason". `metadata` comes back with the answer. */

@@ -30,29 +30,35 @@ export function code(text: string): Leaf {
   return { type: "text", text, style: { code: true } };
 }
 
-/** One paragraph. Slack refuses empty text elements, so those are left out. */
-export function section(...leaves: readonly Leaf[]): RichText {
-  return { type: "rich_text_section", elements: leaves.filter((leaf) => leaf.text !== "") };
+/** One paragraph; nothing when all of it is empty, because Slack refuses empty elements. */
+export function section(...parts: readonly Leaf[]): RichText[] {
+  const elements = parts.filter((leaf) => leaf.text !== "");
+  return elements.length === 0 ? [] : [{ type: "rich_text_section", elements }];
 }
 
-export function bullets(items: readonly string[]): RichText {
-  return {
-    type: "rich_text_list",
-    style: "bullet",
-    elements: items.map((item) => ({ type: "rich_text_section", elements: [plain(item)] })),
-  };
+export function bullets(items: readonly string[]): RichText[] {
+  const elements = items
+    .filter((item) => item !== "")
+    .map((item) => ({ type: "rich_text_section" as const, elements: [plain(item)] }));
+  return elements.length === 0 ? [] : [{ type: "rich_text_list", style: "bullet", elements }];
 }
 
-/** A monospace block, split only where one element would be too long. */
-export function preformatted(text: string): RichText {
-  const elements: Leaf[] = [];
+/** A long text as elements of at most {@link MAX_RICH_TEXT} units each. */
+export function leaves(text: string): Leaf[] {
+  const parts: Leaf[] = [];
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + MAX_RICH_TEXT, text.length);
     if (end < text.length && (text.charCodeAt(end) & 0xfc00) === 0xdc00) end -= 1;
-    elements.push(plain(text.slice(at, end)));
+    parts.push(plain(text.slice(at, end)));
     at = end;
   }
-  return { type: "rich_text_preformatted", elements };
+  return parts;
+}
+
+/** A monospace block. */
+export function preformatted(text: string): RichText[] {
+  const elements = leaves(text);
+  return elements.length === 0 ? [] : [{ type: "rich_text_preformatted", elements }];
 }
 
 export function richText(elements: readonly RichText[], blockId?: string): types.RichTextBlock {
