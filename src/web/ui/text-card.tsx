@@ -20,23 +20,34 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
       class={`card text tone-${tone}`}
       {...(card.title === undefined ? { "aria-label": card.tone } : { "aria-labelledby": titleId })}
     >
-      {card.title !== undefined && (
+      {card.title !== undefined ? (
         <header class="card-head">
           <span class="card-icon">
             <Icon />
           </span>
           <h3 id={titleId}>{card.title}</h3>
         </header>
+      ) : (
+        card.tone !== "info" && (
+          <header class="card-head">
+            <span class="card-icon">
+              <Icon />
+            </span>
+            <p class="body-text">
+              <Prose text={card.text ?? ""} />
+            </p>
+          </header>
+        )
       )}
-      {card.text !== undefined && (
+      {card.text !== undefined && (card.title !== undefined || card.tone === "info") && (
         <p class="body-text">
           <Prose text={card.text} />
         </p>
       )}
       {card.fields !== undefined && card.fields.length > 0 && (
         <dl class="fields">
-          {card.fields.map((field) => (
-            <div key={field.label} class="field-row">
+          {card.fields.map((field, at) => (
+            <div key={`${at} ${field.label}`} class="field-row">
               <dt>{field.label}</dt>
               <dd>
                 {field.value}
