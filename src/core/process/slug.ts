@@ -22,8 +22,8 @@ export function newSlug(taken: (id: string) => boolean, random: () => number): s
   }
   const triple = `${pick(ADJECTIVES)}-${pair}`;
   if (!taken(triple)) return triple;
-  for (;;) {
-    const suffixed = `${triple}-${Math.floor(random() * 36 ** 6).toString(36)}`;
+  for (let number = Math.floor(random() * 36 ** 6); ; number++) {
+    const suffixed = `${triple}-${number.toString(36)}`;
     if (!taken(suffixed)) return suffixed;
   }
 }

@@ -5,7 +5,10 @@ import { cutTail, TextRing } from "../../../src/core/process/text-ring.ts";
 
 describe("TextRing", () => {
   it("keeps the tail of anything pushed, whatever the pieces", () => {
-    const piece = fc.oneof(fc.string({ unit: "grapheme", maxLength: 30 }), fc.string({ unit: "grapheme-ascii", maxLength: 80 }));
+    const piece = fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 30 }),
+      fc.string({ unit: "grapheme-ascii", maxLength: 80 }),
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 60 }), (pieces, cap) => {
         const ring = new TextRing(cap);
@@ -91,7 +94,10 @@ describe("OutputBuffer", () => {
   });
 
   it("gives per stream the tail of what was pushed, however the streams alternate", () => {
-    const piece = fc.tuple(fc.constantFrom("stdout" as const, "stderr" as const), fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 9 }));
+    const piece = fc.tuple(
+      fc.constantFrom("stdout" as const, "stderr" as const),
+      fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 9 }),
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const output = buffer(10_000, 20);

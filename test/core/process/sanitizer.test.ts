@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputDecoder } from "../../../src/core/process/output-decoder.ts";
-import { MAX_STRING_SEQUENCE, Sanitizer, stripColor, type TerminalRequest } from "../../../src/core/process/sanitizer.ts";
+import {
+  MAX_STRING_SEQUENCE,
+  Sanitizer,
+  stripColor,
+  type TerminalRequest,
+} from "../../../src/core/process/sanitizer.ts";
 
 function clean(...pieces: string[]): string {
   const sanitizer = new Sanitizer();
@@ -61,7 +66,25 @@ describe("what a sanitizer lets through", () => {
   });
 
   it("gives the same text however the stream is cut", () => {
-    const alphabet = fc.constantFrom("\x1b", "[", "]", "0", ";", "3", "m", "?", "\x07", "\\", "a", "\n", "\u202e", "😀", "\0", "P", "\u009b");
+    const alphabet = fc.constantFrom(
+      "\x1b",
+      "[",
+      "]",
+      "0",
+      ";",
+      "3",
+      "m",
+      "?",
+      "\x07",
+      "\\",
+      "a",
+      "\n",
+      "\u202e",
+      "😀",
+      "\0",
+      "P",
+      "\u009b",
+    );
     fc.assert(
       fc.property(fc.array(fc.array(alphabet, { maxLength: 12 }), { maxLength: 12 }), (pieces) => {
         const parts = pieces.map((piece) => piece.join(""));
@@ -114,20 +137,24 @@ describe("bytes to text", () => {
 
   it("gives whole characters at every cut of any text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.array(fc.nat(300), { maxLength: 6 }), (text, cuts) => {
-        const plain = new OutputDecoder();
-        const expected = plain.write(Buffer.from(text)) + plain.end();
-        const bytes = Buffer.from(text);
-        const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
-        const decoder = new OutputDecoder();
-        let from = 0;
-        let result = "";
-        for (const place of [...places, bytes.length]) {
-          result += decoder.write(bytes.subarray(from, place));
-          from = place;
-        }
-        expect(result + decoder.end()).toBe(expected);
-      }),
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 60 }),
+        fc.array(fc.nat(300), { maxLength: 6 }),
+        (text, cuts) => {
+          const plain = new OutputDecoder();
+          const expected = plain.write(Buffer.from(text)) + plain.end();
+          const bytes = Buffer.from(text);
+          const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+          const decoder = new OutputDecoder();
+          let from = 0;
+          let result = "";
+          for (const place of [...places, bytes.length]) {
+            result += decoder.write(bytes.subarray(from, place));
+            from = place;
+          }
+          expect(result + decoder.end()).toBe(expected);
+        },
+      ),
     );
   });
 });

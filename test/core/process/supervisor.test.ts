@@ -72,14 +72,20 @@ describe("a grandchild that holds the output open", () => {
     const { output, end, tookMs } = await runToEnd(supervisor, bashPlan("sleep 600 | cat & echo $!; echo started"));
     expect(output).toContain("started");
     expect(end).toMatchObject({ reason: "exit", exitCode: 0 });
-    expect(end.notes).toEqual([expect.stringContaining("held the output open"), "2 processes it left running were stopped."]);
+    expect(end.notes).toEqual([
+      expect.stringContaining("held the output open"),
+      "2 processes it left running were stopped.",
+    ]);
     expect(tookMs).toBeLessThan(1500);
     await eventually("the group is gone", () => !isAlive(printedPid(output)));
   });
 
   it("collects output that keeps coming, up to the cap", async () => {
     supervisor = quickSupervisor();
-    const { output, end, tookMs } = await runToEnd(supervisor, bashPlan("(while :; do echo more; sleep 0.05; done) & echo now"));
+    const { output, end, tookMs } = await runToEnd(
+      supervisor,
+      bashPlan("(while :; do echo more; sleep 0.05; done) & echo now"),
+    );
     expect(output.match(/more/g)?.length).toBeGreaterThan(5);
     expect(end.exitCode).toBe(0);
     expect(tookMs).toBeGreaterThan(1000);
@@ -271,10 +277,14 @@ describe("input", () => {
 
   it("a program that closed it gives an error to the writer and nothing else (exec.md 15.10, spawn-e2big-epipe)", async () => {
     supervisor = quickSupervisor();
-    const { end } = await runToEnd(supervisor, bashPlan("exec 0<&-; echo closed; sleep 0.4", { stdin: "open" }), (handle) => {
-      handle.write("x".repeat(100_000)).catch(() => {});
-      setTimeout(() => void handle.write("y").catch(() => {}), 50);
-    });
+    const { end } = await runToEnd(
+      supervisor,
+      bashPlan("exec 0<&-; echo closed; sleep 0.4", { stdin: "open" }),
+      (handle) => {
+        handle.write("x".repeat(100_000)).catch(() => {});
+        setTimeout(() => void handle.write("y").catch(() => {}), 50);
+      },
+    );
     expect(end).toMatchObject({ reason: "exit", exitCode: 0 });
   });
 
@@ -333,7 +343,8 @@ describe("a start that fails", () => {
 
   it("a NUL is refused with the place it is in, never cut off (exec.md 15.15)", async () => {
     supervisor = quickSupervisor();
-    const codeOf = async (plan: Parameters<Supervisor["start"]>[0]) => (await failureOf(() => supervisor.start(plan))).code;
+    const codeOf = async (plan: Parameters<Supervisor["start"]>[0]) =>
+      (await failureOf(() => supervisor.start(plan))).code;
     expect(await codeOf(bashPlan("echo a\0b; echo c"))).toBe("command-has-nul");
     expect(await codeOf(bashPlan("true", { env: { X: "x\0y" } }))).toBe("env-invalid");
     expect(await codeOf(bashPlan("true", { cwd: "/tmp\0x" }))).toBe("workdir-unavailable");
@@ -386,7 +397,14 @@ describe("a flood", () => {
 describe("the process table", () => {
   it("reads names with blanks and brackets", () => {
     const stat = "42 (a) b (c) S 1 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 0 0";
-    expect(parseProcStat(stat)).toEqual({ pid: 42, ppid: 1, group: 40, session: 39, startTicks: 987654, zombie: false });
+    expect(parseProcStat(stat)).toEqual({
+      pid: 42,
+      ppid: 1,
+      group: 40,
+      session: 39,
+      startTicks: 987654,
+      zombie: false,
+    });
     expect(parseProcStat("no such thing")).toBeUndefined();
   });
 
