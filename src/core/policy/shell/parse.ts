@@ -101,6 +101,7 @@ export function parseCommand(source: string): ParseResult {
   let list: ParsedList | undefined;
   try {
     list = reader.readScript(script);
+    if (reader.reasons.length === 0) reader.checkCoverage();
   } catch {
     return { ok: false, reasons: [{ code: "unsupported-syntax" }] };
   }
@@ -113,6 +114,8 @@ class Reader {
   readonly reasons: Reason[] = [];
   private readonly source: string;
   private segments = 0;
+  /** What of the source has been understood, in the order it was read. */
+  private readonly understood: { readonly pos: number; readonly end: number }[] = [];
 
   constructor(source: string) {
     this.source = source;
@@ -140,6 +143,7 @@ class Reader {
 
   private readPipeline(node: SyntaxNode): ParsedPipeline {
     if (node.type !== "Pipeline") return { prefixes: [], commands: this.readCommands([node]), operators: [] };
+    this.understood.push(...node.prefixes);
     const prefixes = node.prefixes.map((prefix) => {
       if (prefix.type === "Negation") return "!" as const;
       if (prefix.endOfOptions) this.refuse("unsupported-syntax", prefix);
@@ -201,6 +205,12 @@ class Reader {
       return undefined;
     }
     const { pos: start, end } = node;
+    const pieces = [...(node.name ? [node.name] : []), ...node.prefix, ...node.suffix].sort((a, b) => a.pos - b.pos);
+    for (const [index, piece] of pieces.entries()) {
+      const next = pieces[index + 1];
+      if (next && !/^[ \t]*$/.test(this.source.slice(piece.end, next.pos))) this.refuse("syntax-error", node);
+    }
+    this.understood.push({ pos: pieces[0]?.pos ?? start, end: pieces.at(-1)?.end ?? end });
     return { text: this.source.slice(start, end), start, end, words, assignments, redirects };
   }
 
@@ -234,6 +244,20 @@ class Reader {
     const spelled = `${fd ?? ""}${item.operator}${target.value}`;
     const canonical = STREAM_REDIRECTS.get(spelled);
     return canonical ?? this.refuse("redirect", item);
+  }
+
+  /**
+   * Nothing of the text may be left over but blanks, comments and one operator between two commands: the parser skips
+   * what it can not place (`aa (x`), bash does not.
+   */
+  checkCoverage(): void {
+    const spans = this.understood.sort((a, b) => a.pos - b.pos);
+    let at = 0;
+    for (const span of [...spans, { pos: this.source.length, end: this.source.length }]) {
+      const gap = this.source.slice(at, span.pos).replace(/#[^\n]*/g, "");
+      if (!/^\s*(?:;|\|&?|&&|\|\|)?\s*$/.test(gap)) this.refuse("syntax-error", { pos: at, end: span.pos });
+      at = Math.max(at, span.end);
+    }
   }
 
   private refuse(code: ReasonCode, node?: { readonly pos: number; readonly end: number }): undefined {
