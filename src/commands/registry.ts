@@ -4,12 +4,13 @@ import { approve } from "./approve.ts";
 import type { CommandDefinition } from "./command.ts";
 import { bash, exec } from "./exec.ts";
 import { help } from "./help.ts";
+import { pair } from "./pair.ts";
 import { process } from "./process.ts";
 import { status } from "./status.ts";
 import { stop } from "./stop.ts";
 import { whoami } from "./whoami.ts";
 
-export const COMMANDS: readonly CommandDefinition[] = [exec, approve, process, stop, status, whoami, help, bash];
+export const COMMANDS: readonly CommandDefinition[] = [exec, approve, process, stop, status, whoami, pair, help, bash];
 
 export function findCommand(name: string): CommandDefinition | undefined {
   return COMMANDS.find((command) => command.name === name || command.aliases?.includes(name));

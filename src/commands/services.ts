@@ -1,4 +1,5 @@
 /** What commands may use: the same services the HTTP tools, the CLI and the cards use. Built by the gateway. */
+import type { Pairing, PairingRequest } from "../core/access/pairing.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { Card } from "../core/cards.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
@@ -43,6 +44,9 @@ export interface CommandServices {
   readonly runs: Runs;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
+  readonly pairing: Pairing;
+  /** Lets the person in and tells them so. */
+  approvePairing(code: string, by: Actor): Promise<PairingRequest>;
   /** `commands.bash`: are `!cmd` and `/bash` on? */
   bashEnabled(): boolean;
   /** Runs one call of the `process` tool for this agent. */

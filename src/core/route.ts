@@ -36,6 +36,8 @@ export interface Actor {
   readonly display?: string;
   /** BCP 47 tag, when the platform tells it. */
   readonly locale?: string;
+  /** Discord role ids. */
+  readonly roles?: readonly string[];
 }
 
 /** Stable text for queue keys and store keys: one per conversation, thread included. */

@@ -13,7 +13,10 @@ import { complete } from "../commands/complete.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
-import { createOperatorAccess } from "../core/access/operator.ts";
+import { approvalTargets, createChannelAccess } from "../core/access/channel-access.ts";
+import { createPairing, type PairingRequest } from "../core/access/pairing.ts";
+import { ownersOf } from "../core/access/people.ts";
+import type { Rank } from "../core/access/rank.ts";
 import { createApprovals } from "../core/approvals/approvals.ts";
 import { APPROVALS_FILE, openApprovalsFile } from "../core/approvals/approvals-file.ts";
 import { type ApprovalRecord, slugOf } from "../core/approvals/record.ts";
@@ -47,6 +50,7 @@ import { createSupervisor } from "../core/process/supervisor.ts";
 import { actorLabel, type Route } from "../core/route.ts";
 import { createSessions } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
+import { buildChannels, startChannel } from "./channels.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { createMetrics } from "./metrics.ts";
@@ -132,7 +136,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     searchPath,
   });
 
-  const access: Access = createOperatorAccess(config);
+  const pairing = createPairing(store, clock);
+  const access: Access = createChannelAccess({ config, pairing, onPairingRequest: tellOwners });
   const approvals = createApprovals({
     store,
     queue,
@@ -147,7 +152,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     instanceId,
     onError: (error) => onError(error, "reading the web chat"),
   });
-  const channels: readonly Channel[] = [webChannel];
+  const channels: readonly Channel[] = [
+    webChannel,
+    ...(await buildChannels({
+      config: config(),
+      secrets: loaded.secrets,
+      clock,
+      logger,
+      redactor,
+      commands: COMMANDS,
+      suggest: async ({ command, option, typed, actor, route }) => {
+        const items = await completions(
+          `/${command} ${option === "session" ? "log " : ""}`,
+          await access.rank(actor, route),
+        );
+        return items.map((item) => item.label).filter((label) => label.startsWith(typed));
+      },
+    })),
+  ];
   const deliveries = createDeliveries({
     store,
     queue,
@@ -222,7 +244,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     events: systemEvents,
     explain: explainReason,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
-    approvalRoutes: (record) => [record.request.route ?? WEB_MAIN_ROUTE],
+    approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
     onError,
   });
   runs.listen(announcements);
@@ -261,6 +283,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     runs,
     approvals,
     sessions,
+    pairing,
+    async approvePairing(code, by) {
+      const request = await pairing.approve(code);
+      await audit.record({ type: "access-granted", actor: request.actor, grant: "direct messages", by });
+      await deliveries.post({
+        key: `paired:${request.channel}:${request.accountId}:${request.code}`,
+        route: request.route,
+        card: { kind: "text", tone: "success", text: "You are let in. /help shows what you can do." },
+      });
+      return request;
+    },
     bashEnabled: () => config().commands.bash,
     process: callProcess,
     policy: policy.fields,
@@ -326,6 +359,44 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }
   }
 
+  async function completions(text: string, rank: Rank) {
+    return complete(text, {
+      commands: COMMANDS,
+      rank,
+      sessions: processSessions
+        .list(`agent:${defaultAgentId(config())}`)
+        .map((one) => ({ id: one.id, label: one.name })),
+      approvals: (await approvals.pending()).map((record) => ({
+        slug: slugOf(record.id),
+        command: record.request.command,
+      })),
+    });
+  }
+
+  /** A stranger asked to be let in: the owners of that channel and the operator are told how. */
+  async function tellOwners(request: PairingRequest): Promise<void> {
+    const direct = ownersOf(config(), request.channel).map(
+      (chatId): Route => ({ channel: request.channel, accountId: request.accountId, chatType: "dm", chatId }),
+    );
+    for (const route of [...direct, WEB_MAIN_ROUTE]) {
+      await deliveries.post({
+        key: `pairing:${request.channel}:${request.accountId}:${request.code}`,
+        route,
+        card: {
+          kind: "text",
+          tone: "info",
+          title: "Somebody asks to be let in",
+          fields: [
+            { label: "who", value: request.actor.display ?? request.actor.id, note: request.actor.id },
+            { label: "where", value: request.channel },
+          ],
+          hint: `/pair approve ${request.code} lets them in, to direct messages only.`,
+        },
+        notAfterMs: request.expiresAtMs,
+      });
+    }
+  }
+
   let server: RunningServer | undefined;
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
@@ -339,7 +410,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }
     await deliveries.start();
     await ingress.start();
-    for (const channel of channels) await channel.start(ingress.accept);
+    await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
     metrics.watchQueue(() => queue.counts());
     metrics.watchNow({
       running: () => runs.active().length,
@@ -391,17 +462,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     audit,
     webChats: webChannel,
-    async complete(text, actor) {
-      const [pending, rank] = await Promise.all([approvals.pending(), access.rank(actor, undefined)]);
-      return complete(text, {
-        commands: COMMANDS,
-        rank,
-        sessions: processSessions
-          .list(`agent:${defaultAgentId(config())}`)
-          .map((one) => ({ id: one.id, label: one.name })),
-        approvals: pending.map((record) => ({ slug: slugOf(record.id), command: record.request.command })),
-      });
-    },
+    complete: async (text, actor) => completions(text, await access.rank(actor, undefined)),
     runLog: runLog.page,
     invokeTool,
     async listApprovals() {

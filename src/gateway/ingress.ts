@@ -72,7 +72,8 @@ export function createIngress(options: IngressOptions): Ingress {
         ...(onlyAsker ? { onlyFor: event.actor } : {}),
       });
     try {
-      const admitted = await access.admit(event);
+      const name = commandName(event);
+      const admitted = await access.admit({ ...event, ...(name === undefined ? {} : { command: name }) });
       if (admitted.kind === "ignore") return;
       if (admitted.kind === "answer") {
         await reply(admitted.card, { private: true });
@@ -221,8 +222,18 @@ export function createIngress(options: IngressOptions): Ingress {
 /** Messages of one conversation keep their order; a press or a stop never waits behind them. */
 function laneOf(event: Inbound): string | undefined {
   if (event.kind === "press") return undefined;
-  const name = event.kind === "command" ? event.name : (parseCommand(event.text, { bash: false })?.name ?? "");
-  return ["stop", "approve"].includes(name) ? undefined : routeKey(event.route);
+  return ["stop", "approve"].includes(commandName(event) ?? "") ? undefined : routeKey(event.route);
+}
+
+function commandName(event: Inbound): string | undefined {
+  switch (event.kind) {
+    case "press":
+      return undefined;
+    case "command":
+      return event.name;
+    case "message":
+      return parseCommand(event.text, { bash: true })?.name;
+  }
 }
 
 export function errorCard(error: ExecError): Card {

@@ -11,7 +11,8 @@ export interface Knock {
   readonly actor: Actor;
   /** The bot was addressed: a DM, a mention, a reply to it. */
   readonly addressed: boolean;
-  readonly text?: string;
+  /** Name of the command, also of one typed as text. */
+  readonly command?: string;
 }
 
 export type Admission =

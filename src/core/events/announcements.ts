@@ -5,7 +5,7 @@
 
 import { approvalCard } from "../approvals/approval-card.ts";
 import type { Approvals } from "../approvals/approvals.ts";
-import type { ApprovalRecord } from "../approvals/record.ts";
+import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
 import type { Clock } from "../clock.ts";
 import type { ExecConfig } from "../config/schema.ts";
 import { endLine, runCard } from "../exec/run-card.ts";
@@ -36,8 +36,8 @@ export interface AnnouncementsOptions {
   readonly events: SystemEvents;
   readonly explain: (reason: Reason) => string;
   readonly execConfig: (agentId: string) => ExecConfig;
-  /** Where this request is shown: the chat that asked, approvers, configured targets. */
-  readonly approvalRoutes: (record: ApprovalRecord) => readonly Route[];
+  /** Where this request is shown, and, when that is not the chat that asked, the chat that is told so. */
+  readonly approvalTargets: (record: ApprovalRecord) => { readonly cards: readonly Route[]; readonly notice?: Route };
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -49,9 +49,13 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     let found = await approvals.versioned(id);
     if (!found) return;
     const known = new Set(found.record.shownAt.map(routeKey));
-    const wanted = options.approvalRoutes(found.record).filter((route) => !known.has(routeKey(route)));
-    if (wanted.length > 0 && found.record.status === "pending") {
-      found = (await approvals.annotate(id, { shownAt: [...found.record.shownAt, ...wanted] })) ?? found;
+    if (found.record.status === "pending") {
+      const targets = options.approvalTargets(found.record);
+      const wanted = targets.cards.filter((route) => !known.has(routeKey(route)));
+      if (wanted.length > 0) {
+        found = (await approvals.annotate(id, { shownAt: [...found.record.shownAt, ...wanted] })) ?? found;
+      }
+      if (targets.notice) await deliveries.post(waitsElsewhere(found.record, targets.notice));
     }
     const { record, version } = found;
     for (const route of record.shownAt) {
@@ -82,6 +86,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     timers.delete(runId);
   }
 
+  /** Runs whose running card has been posted: only those get live changes. */
   const shown = new Set<string>();
 
   return {
@@ -169,4 +174,19 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       atMs: clock.now(),
     });
   }
+}
+
+function waitsElsewhere(record: ApprovalRecord, route: Route) {
+  const slug = slugOf(record.id);
+  return {
+    key: `approval-notice:${record.id}`,
+    route,
+    card: {
+      kind: "text",
+      tone: "info",
+      text: `${slug} waits for an approver; the request was sent to them.`,
+      hint: "The result comes here.",
+    },
+    notAfterMs: record.expiresAtMs,
+  } as const;
 }

@@ -1,0 +1,242 @@
+/**
+ * The one decision function for all surfaces: who may talk, with what rank, and who may decide approvals. Reads the
+ * configuration anew for each event, so a change counts from the next message on.
+ */
+import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Config } from "../config/schema.ts";
+import type { Actor, ChannelId, Route } from "../route.ts";
+import type { Access, Admission, Knock } from "./access.ts";
+import { holdsToken, refuseSelfApproval } from "./operator.ts";
+import type { Pairing, PairingRequest } from "./pairing.ts";
+import { bareId, expandGroups, includesPerson, ownersOf } from "./people.ts";
+import type { Rank } from "./rank.ts";
+import { discordRoom, type RoomVerdict, slackRoom, telegramRoom } from "./rooms.ts";
+
+export interface ChannelAccessOptions {
+  readonly config: () => Config;
+  readonly pairing: Pairing;
+  /** Told once per new request, so that owners hear of it. */
+  readonly onPairingRequest: (request: PairingRequest) => Promise<void>;
+}
+
+type Platform = Exclude<ChannelId, "web">;
+
+/** Answered in a direct message even to people nobody has let in: it shows them nothing but their own id. */
+const OPEN_COMMANDS = new Set(["whoami", "id"]);
+/** Telegram's own first command: repeats the code. */
+const START = "start";
+
+export function createChannelAccess(options: ChannelAccessOptions): Access {
+  const { pairing } = options;
+
+  async function admit(knock: Knock): Promise<Admission> {
+    const { actor, route } = knock;
+    if (holdsToken(actor)) return { kind: "admit", rank: "owner" };
+    if (actor.kind === "system" || route.channel === "web") return { kind: "ignore", why: "not a person of this chat" };
+    const config = options.config();
+    const account = accountOf(config, route);
+    if (!account?.enabled) return { kind: "ignore", why: "this account is not configured" };
+    return isDirect(route) ? direct(config, knock, account) : room(config, knock);
+  }
+
+  async function direct(config: Config, knock: Knock, account: AnyAccount): Promise<Admission> {
+    const { actor, route } = knock;
+    if (route.chatType === "group" && !isGroupDmOpen(account, route)) return refuse(knock, "group messages are off");
+    if (!account.dm.enabled || account.dmPolicy === "disabled") return refuse(knock, "direct messages are off");
+    if (actor.kind === "agent" && !account.allowBots) return { kind: "ignore", why: "other bots are not answered" };
+    if (await mayWrite(config, account, actor, route)) return { kind: "admit", rank: rankOf(config, actor, route) };
+    if (knock.command && OPEN_COMMANDS.has(knock.command)) return { kind: "admit", rank: "unknown" };
+    if (account.dmPolicy !== "pairing" || route.chatType !== "dm") return refuse(knock, "not on the list");
+    const asked = await pairing.request(actor, route);
+    if (asked.kind === "full") return { kind: "ignore", why: "too many pairing requests are waiting" };
+    if (asked.kind === "created") await options.onPairingRequest(asked.request);
+    else if (knock.command !== START) return { kind: "ignore", why: "has been told the code already" };
+    return { kind: "answer", card: pairingCard(asked.request) };
+  }
+
+  async function mayWrite(config: Config, account: AnyAccount, actor: Actor, route: Route): Promise<boolean> {
+    const channel = route.channel as Platform;
+    if (ownersOf(config, channel).includes(actor.id)) return true;
+    const listed = account.allowFrom.filter((entry) => account.dmPolicy === "open" || entry !== "*");
+    if (includesPerson(config, channel, listed, actor.id)) return true;
+    return account.dmPolicy === "pairing" && pairing.isPaired(channel, route.accountId, actor.id);
+  }
+
+  async function room(config: Config, knock: Knock): Promise<Admission> {
+    const { actor, route } = knock;
+    const verdict = roomVerdict(config, route, actor);
+    const rank = rankOf(config, actor, route);
+    if (verdict.kind === "closed") {
+      // commands.useAccessGroups: false — a person known from direct messages may use commands in any room.
+      const account = accountOf(config, route);
+      const known = !config.commands.useAccessGroups && knock.command !== undefined && account !== undefined;
+      if (known && (await mayWrite(config, account, actor, route))) return { kind: "admit", rank };
+      return refuse(knock, verdict.why);
+    }
+    if (knock.kind !== "message" || knock.addressed || !verdict.requireMention) return { kind: "admit", rank };
+    if (knock.command !== undefined && rank !== "known" && rank !== "unknown") return { kind: "admit", rank };
+    return { kind: "ignore", why: "not addressed" };
+  }
+
+  return {
+    admit,
+
+    async rank(actor, route) {
+      if (holdsToken(actor)) return "owner";
+      return route ? rankOf(options.config(), actor, route) : "unknown";
+    },
+
+    async mayDecide(actor, record) {
+      const config = options.config();
+      if (!holdsToken(actor) && !isApprover(config, actor)) {
+        return "You are not an approver here, so nothing was changed. /whoami shows what you may do.";
+      }
+      return refuseSelfApproval(config, actor, record);
+    },
+  };
+}
+
+/** Native commands and buttons are shown to everybody by the platform, so they get an answer; text does not. */
+function refuse(knock: Knock, why: string): Admission {
+  if (knock.kind === "message") return { kind: "ignore", why };
+  return {
+    kind: "answer",
+    card: { kind: "text", tone: "error", text: "You are not authorized to use this bot here." },
+  };
+}
+
+type Accounts = NonNullable<
+  Config["channels"]["slack"] | Config["channels"]["discord"] | Config["channels"]["telegram"]
+>["accounts"];
+type AnyAccount = Accounts[string];
+
+function accountOf(config: Config, route: Route): AnyAccount | undefined {
+  return route.channel === "web" ? undefined : config.channels[route.channel]?.accounts[route.accountId];
+}
+
+/** Slack and Discord have direct messages with several people; Telegram's groups are rooms. */
+function isDirect(route: Route): boolean {
+  return route.chatType === "dm" || (route.chatType === "group" && route.channel !== "telegram");
+}
+
+function isGroupDmOpen(account: AnyAccount, route: Route): boolean {
+  const { groupEnabled, groupChannels } = account.dm;
+  return groupEnabled && (!groupChannels || groupChannels.includes(route.chatId));
+}
+
+function roomVerdict(config: Config, route: Route, actor: Actor): RoomVerdict {
+  const { slack, discord, telegram } = config.channels;
+  const none: RoomVerdict = { kind: "closed", why: "this account is not configured" };
+  switch (route.channel) {
+    case "web":
+      return none;
+    case "slack": {
+      const account = slack?.accounts[route.accountId];
+      return account ? slackRoom(config, account, route, actor) : none;
+    }
+    case "discord": {
+      const account = discord?.accounts[route.accountId];
+      return account ? discordRoom(config, account, route, actor) : none;
+    }
+    case "telegram": {
+      const account = telegram?.accounts[route.accountId];
+      return account ? telegramRoom(config, account, route, actor) : none;
+    }
+  }
+}
+
+/** Of somebody who has been let in. */
+function rankOf(config: Config, actor: Actor, route: Route): Rank {
+  if (route.channel === "web") return "unknown";
+  if (ownersOf(config, route.channel).includes(actor.id)) return "owner";
+  if (isApprover(config, actor)) return "approver";
+  const { allowFrom } = config.commands;
+  if (!allowFrom) return "authorized";
+  const entries = [...(allowFrom[route.channel] ?? []), ...(allowFrom["*"] ?? [])];
+  return includesPerson(config, route.channel, entries, actor.id) ? "authorized" : "known";
+}
+
+/** Who may decide on this account: the named approvers, else the channel's owners. Never `allowFrom`, never pairing. */
+export function approversOf(config: Config, channel: ChannelId, accountId: string): string[] {
+  if (channel === "web") return [];
+  const account = config.channels[channel]?.accounts[accountId];
+  if (!account || account.execApprovals.enabled === false) return [];
+  const named = account.execApprovals.approvers;
+  if (!named) return ownersOf(config, channel);
+  return expandGroups(config, channel, named)
+    .map((entry) => bareId(channel, entry))
+    .filter((id) => id !== "*");
+}
+
+function isApprover(config: Config, actor: Actor): boolean {
+  if (actor.kind !== "person" || !isChannel(actor.channel)) return false;
+  return approversOf(config, actor.channel, actor.accountId).includes(actor.id);
+}
+
+function isChannel(channel: Actor["channel"]): channel is ChannelId {
+  return channel === "web" || channel === "slack" || channel === "discord" || channel === "telegram";
+}
+
+function pairingCard(request: PairingRequest) {
+  return {
+    kind: "text",
+    tone: "info",
+    title: "This bot does not know you yet",
+    text: "Its owner has to let you in once. Send them this code; it is good for one hour.",
+    code: request.code,
+    fields: [{ label: "Your id", value: `${request.channel}:${request.actor.id}` }],
+    hint: `The owner types: openclaw-exec pairing approve ${request.code}`,
+  } as const;
+}
+
+/** Where an approval's card goes (channels.md section 5.1). */
+export function approvalTargets(
+  config: Config,
+  record: ApprovalRecord,
+  fallback: Route,
+): { readonly cards: readonly Route[]; readonly notice?: Route } {
+  const origin = record.request.route ?? fallback;
+  const { exec } = config.approvals;
+  const extra =
+    exec.enabled && exec.mode !== "session" && fitsFilters(exec, record)
+      ? exec.targets.map((target) => ({
+          channel: target.channel,
+          accountId: target.accountId ?? "default",
+          chatType: "channel" as const,
+          chatId: String(target.to),
+          ...(target.threadId ? { threadId: String(target.threadId) } : {}),
+        }))
+      : [];
+  if (exec.enabled && exec.mode === "targets" && extra.length > 0) return { cards: extra, notice: origin };
+  if (origin.channel === "web") return { cards: [origin, ...extra] };
+  const account = accountOf(config, origin);
+  const approvers = approversOf(config, origin.channel, origin.accountId);
+  if (!account || approvers.length === 0 || !fitsFilters(account.execApprovals, record)) {
+    // Nobody here can decide it: the operator can, in the web chat; the asker sees that it waits.
+    return { cards: [fallback, ...extra], notice: origin };
+  }
+  const { target } = account.execApprovals;
+  const isOwnDm = origin.chatType === "dm" && approvers.includes(record.request.requester.id);
+  if (isOwnDm || target === "channel") return { cards: [origin, ...extra] };
+  const direct = approvers.map((id) => ({
+    channel: origin.channel,
+    accountId: origin.accountId,
+    chatType: "dm" as const,
+    chatId: id,
+  }));
+  return target === "both"
+    ? { cards: [origin, ...direct, ...extra] }
+    : { cards: [...direct, ...extra], notice: origin };
+}
+
+function fitsFilters(
+  filters: { readonly agentFilter?: readonly string[]; readonly sessionFilter?: readonly string[] },
+  { request }: ApprovalRecord,
+): boolean {
+  const agents = filters.agentFilter ?? [];
+  const sessions = filters.sessionFilter ?? [];
+  return (
+    (agents.length === 0 || agents.includes(request.agentId)) &&
+    (sessions.length === 0 || sessions.some((part) => request.sessionKey.includes(part)))
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * The chat accounts of the configuration as running channels. Their libraries are loaded only when an account needs
+ * them, and one account that fails to start never keeps the others, or the gateway, from starting.
+ */
+import type { Logger } from "pino";
+import type { AdapterDeps, NativeCommand, Suggest } from "../channels/adapter-deps.ts";
+import type { Channel, ChannelStatus, Ingress } from "../channels/channel.ts";
+import type { Redactor } from "../channels/text/redact.ts";
+import type { CommandDefinition } from "../commands/command.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Config, DiscordAccountConfig, SlackAccountConfig, TelegramAccountConfig } from "../core/config/schema.ts";
+import type { Secrets } from "../core/config/secrets.ts";
+
+export interface ChannelsOptions {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redactor: Redactor;
+  readonly commands: readonly CommandDefinition[];
+  readonly suggest: Suggest;
+}
+
+/** Every enabled account. A missing token is a channel that says so in its status instead of one that is not there. */
+export async function buildChannels(options: ChannelsOptions): Promise<Channel[]> {
+  const { slack, discord, telegram } = options.config.channels;
+  const channels: Channel[] = [];
+  for (const [id, account] of Object.entries(slack?.accounts ?? {})) {
+    if (account.enabled) channels.push(await slackChannel(id, account, options));
+  }
+  for (const [id, account] of Object.entries(discord?.accounts ?? {})) {
+    if (account.enabled) channels.push(await discordChannel(id, account, options));
+  }
+  for (const [id, account] of Object.entries(telegram?.accounts ?? {})) {
+    if (account.enabled) channels.push(await telegramChannel(id, account, options));
+  }
+  return channels;
+}
+
+/** Never rejects: what went wrong is in the channel's status and in the log. */
+export async function startChannel(channel: Channel, ingress: Ingress, logger: Logger): Promise<void> {
+  try {
+    await channel.start(ingress);
+  } catch (error) {
+    logger.error(
+      { channel: channel.id, account: channel.accountId, reason: (error as Error).message },
+      "channel not started",
+    );
+  }
+}
+
+async function slackChannel(id: string, account: SlackAccountConfig, options: ChannelsOptions): Promise<Channel> {
+  const { botToken, appToken, signingSecret } = options.secrets.slack[id] ?? {};
+  if (!botToken) return notConfigured("slack", id, "no bot token (channels.slack.botToken or SLACK_BOT_TOKEN)");
+  const socket = account.mode === "socket";
+  if (socket && !appToken)
+    return notConfigured("slack", id, "no app token (channels.slack.appToken or SLACK_APP_TOKEN)");
+  if (!socket && !signingSecret) {
+    return notConfigured("slack", id, "no signing secret (channels.slack.signingSecret or SLACK_SIGNING_SECRET)");
+  }
+  const { SlackChannel } = await import("../channels/slack/adapter.ts");
+  return new SlackChannel(
+    {
+      accountId: id,
+      botToken,
+      mode: socket
+        ? { kind: "socket", appToken: appToken ?? "" }
+        : { kind: "http", signingSecret: signingSecret ?? "", path: account.webhookPath },
+      wrapper: account.slashCommand.name,
+      ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
+    },
+    adapterDeps(account.commands.native, options),
+  );
+}
+
+async function discordChannel(id: string, account: DiscordAccountConfig, options: ChannelsOptions): Promise<Channel> {
+  const { token } = options.secrets.discord[id] ?? {};
+  if (!token) return notConfigured("discord", id, "no bot token (channels.discord.token or DISCORD_BOT_TOKEN)");
+  const { createDiscordChannel } = await import("../channels/discord/adapter.ts");
+  return createDiscordChannel(
+    {
+      accountId: id,
+      token,
+      messageContent: account.intents.messageContent,
+      guildMembers: account.intents.guildMembers,
+      allowBots: account.allowBots,
+      cleanupAfterResolve: account.execApprovals.cleanupAfterResolve,
+      ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
+      ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
+    },
+    adapterDeps(account.commands.native, options),
+  );
+}
+
+async function telegramChannel(id: string, account: TelegramAccountConfig, options: ChannelsOptions): Promise<Channel> {
+  const { botToken, webhookSecret } = options.secrets.telegram[id] ?? {};
+  if (!botToken)
+    return notConfigured("telegram", id, "no bot token (channels.telegram.botToken or TELEGRAM_BOT_TOKEN)");
+  if (account.webhookUrl && !webhookSecret) {
+    return notConfigured("telegram", id, "webhookUrl needs channels.telegram.webhookSecret");
+  }
+  const { createTelegramChannel } = await import("../channels/telegram/adapter.ts");
+  return createTelegramChannel(
+    {
+      accountId: id,
+      token: botToken,
+      ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
+      ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
+      ...(account.webhookUrl && webhookSecret
+        ? {
+            webhook: {
+              url: account.webhookUrl,
+              secret: webhookSecret,
+              path: account.webhookPath,
+              host: account.webhookHost,
+              port: account.webhookPort,
+            },
+          }
+        : {}),
+    },
+    adapterDeps(account.commands.native, options),
+  );
+}
+
+function adapterDeps(native: boolean | "auto" | undefined, options: ChannelsOptions): AdapterDeps {
+  const { config, clock, logger, redactor, suggest } = options;
+  const registers = (native ?? config.commands.native) !== false;
+  return {
+    clock,
+    redactor,
+    suggest,
+    locale: config.messages.locale,
+    log: logger,
+    commands: registers
+      ? options.commands.filter(({ name }) => name !== "bash" || config.commands.bash).map(nativeCommand)
+      : [],
+  };
+}
+
+function nativeCommand(command: CommandDefinition): NativeCommand {
+  return {
+    name: command.name,
+    summary: command.summary,
+    options: command.options.map((option) => ({
+      ...option,
+      ...(command.name === "exec" ? { form: option.name === "command" ? ("rest" as const) : ("key" as const) } : {}),
+      ...(["id", "session", "node"].includes(option.name) ? { autocomplete: true } : {}),
+    })),
+    // A command that runs is everybody's; what it shows or sets is the asker's.
+    answersPrivately: (args) => command.name !== "exec" || args === "",
+  };
+}
+
+/** Stands in `/status` with what is missing; sends nothing. */
+function notConfigured(id: Channel["id"], accountId: string, detail: string): Channel {
+  const status: ChannelStatus = { channel: id, accountId, state: "failed", detail };
+  const permanent = async () => ({ kind: "permanent", why: detail }) as const;
+  return {
+    id,
+    accountId,
+    capabilities: {
+      buttons: false,
+      edit: false,
+      threads: false,
+      ephemeral: false,
+      files: false,
+      maxText: 0,
+      minEditMs: 0,
+      editsAreSilent: false,
+    },
+    start: async () => undefined,
+    stop: async () => undefined,
+    status: () => status,
+    send: permanent,
+    edit: permanent,
+  };
+}
