@@ -5,6 +5,9 @@ export const DEFAULT_BACKOFF: Backoff = { type: "exponential", baseMs: 1000, max
 
 const DEFAULT_JITTER = 0.1;
 
+/** Doubling beyond this many times would end at Infinity, and 0 · Infinity is no number. */
+const MAX_DOUBLINGS = 52;
+
 /**
  * How long to wait after the failed try number `attempt` (from 1). `random` gives numbers from 0 to 1: the jitter
  * keeps jobs that failed together from coming back together.
@@ -18,7 +21,7 @@ export function retryDelayMs(backoff: Backoff, attempt: number, random: () => nu
 function baseDelayMs(backoff: Backoff, attempt: number): number {
   switch (backoff.type) {
     case "exponential":
-      return Math.min(backoff.baseMs * 2 ** (attempt - 1), backoff.maxMs);
+      return Math.min(backoff.baseMs * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS), backoff.maxMs);
     case "steps":
       return backoff.stepsMs[Math.min(attempt, backoff.stepsMs.length) - 1] ?? 0;
   }

@@ -114,11 +114,16 @@ class BullmqQueue implements Queue {
     const options = bullOptions(planned, planned.key === undefined ? planned.delayMs : PARK_MS);
     const jobId = bullId(planned.id);
     const dueAtMs = now + planned.delayMs;
-    const [mine, release] = await this.#run(async () => {
+    const job = new RawJob(queue, planned.name, envelopeOf(planned, nonce, now), options, jobId);
+    const [mine, release] = await this.#run(async (): Promise<[mine: number, release: number]> => {
       const client = await queue.getBackend().client;
+      if (planned.key === undefined && !planned.named) {
+        await job.addJob(client);
+        return [1, 0];
+      }
       const transaction = client.multi();
       const commands = transaction as unknown as LaneCommands;
-      await new RawJob(queue, planned.name, envelopeOf(planned, nonce, now), options, jobId).addJob(transaction);
+      await job.addJob(transaction);
       if (planned.key === undefined) void commands.openclawIsMine(queue.toKey(jobId), nonce);
       else void commands.openclawEnterLane(...this.#lanes.enterArguments(queue, planned.key, jobId, nonce, dueAtMs));
       const results = (await transaction.exec()) as [Error | null, unknown][];

@@ -1,6 +1,6 @@
 import type { Clock, NewId } from "../clock.ts";
 import { ExecError } from "../errors.ts";
-import { StateDatabase } from "../store/database.ts";
+import { type DatabaseOptions, StateDatabase } from "../store/database.ts";
 import { assertName } from "../store/keys.ts";
 import { pageSize } from "../store/limits.ts";
 import { OwnerLock } from "../store/owner-lock.ts";
@@ -68,7 +68,7 @@ interface Running {
 }
 
 /** A queue that owns its file. Errors are those of `StateDatabase.open`, and `state-unavailable` for a second owner. */
-export function openEmbeddedQueue(options: EmbeddedQueueOptions & { readonly file: string }): Queue {
+export function openEmbeddedQueue(options: EmbeddedQueueOptions & DatabaseOptions): Queue {
   const database = StateDatabase.open(options);
   try {
     return new EmbeddedQueue(database, options, () => database.close());
