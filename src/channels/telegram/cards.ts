@@ -12,6 +12,7 @@ import { type ApprovalView, approvalView, type CardButton } from "../cards/appro
 import { displayCommand } from "../cards/command-display.ts";
 import type { Messages } from "../cards/messages/messages.ts";
 import { type RunView, runView } from "../cards/run-view.ts";
+import { blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
 import { excerpt } from "../text/excerpt.ts";
@@ -24,7 +25,7 @@ import {
   RUN_COMMAND_BUDGET,
   TEXT_BUDGET,
 } from "./limits.ts";
-import { blocksOf, bold, code, italic, join, lines, pre, prose, type Rich, text } from "./markup.ts";
+import { bold, code, italic, join, lines, pre, prose, type Rich, text } from "./markup.ts";
 
 export interface RenderOptions {
   readonly messages: Messages;

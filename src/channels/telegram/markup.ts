@@ -46,30 +46,7 @@ export function lines(parts: readonly Rich[]): Rich {
   );
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^ {0,3}\1[`~]*[ \t]*$/gm;
 const INLINE_CODE = /`([^`\n]+)`/g;
-
-export interface Block {
-  readonly kind: "text" | "pre";
-  readonly value: string;
-}
-
-/** Prose with fenced code, as people and models write it, taken apart. The fences themselves are markup and vanish. */
-export function blocksOf(source: string): Block[] {
-  const blocks: Block[] = [];
-  let at = 0;
-  const prose = (value: string): void => {
-    if (value.trim() !== "") blocks.push({ kind: "text", value: value.replace(/^\n+|\s+$/g, "") });
-  };
-  for (const match of source.matchAll(FENCE)) {
-    prose(source.slice(at, match.index));
-    const inner = (match[2] ?? "").replace(/\n$/, "");
-    if (inner.trim() !== "") blocks.push({ kind: "pre", value: inner });
-    at = match.index + match[0].length;
-  }
-  prose(source.slice(at));
-  return blocks;
-}
 
 /** Prose with `inline code`; everything else is shown as typed. */
 export function prose(value: string): Rich {

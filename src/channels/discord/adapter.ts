@@ -1,0 +1,396 @@
+/**
+ * Discord through discord.js. The first thing done with an interaction is its first answer: the token dies after three
+ * seconds, while commands and decisions take as long as they take. One handler for all buttons, without collectors, so
+ * that cards work after a restart.
+ */
+import {
+  type APIInteraction,
+  type Client,
+  ComponentType,
+  type GatewayMessageCreateDispatchData,
+  InteractionResponseType,
+  MessageFlags,
+  Routes,
+  TextInputStyle,
+} from "discord.js";
+import type { Card } from "../../core/cards.ts";
+import { ExecError } from "../../core/errors.ts";
+import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { Actor } from "../../core/route.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { encodeAction } from "../cards/action-codec.ts";
+import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
+import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
+import { type CommandJson, commandSetHash, commandsJson } from "./commands.ts";
+import { Connection } from "./connection.ts";
+import { failureOf } from "./errors.ts";
+import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
+import {
+  MAX_CHOICE,
+  MAX_CHOICES,
+  MAX_MODAL_TITLE,
+  MAX_REASON,
+  MAX_V2_TEXT,
+  MIN_EDIT_MS,
+  SUGGEST_DEADLINE_MS,
+  TAKE_RETRY_MS,
+} from "./limits.ts";
+import { OpenInteractions, type Placeholder } from "./open-interactions.ts";
+import { Outgoing } from "./outgoing.ts";
+
+export interface DiscordAccount {
+  readonly accountId: string;
+  readonly token: string;
+  /** Root of the API without version. */
+  readonly apiRoot?: string;
+  readonly messageContent?: boolean;
+  readonly guildMembers?: boolean;
+  readonly allowBots?: boolean;
+  readonly textChunkLimit?: number;
+  readonly cleanupAfterResolve?: boolean;
+}
+
+export type DiscordDeps = AdapterDeps;
+
+const CAPABILITIES: ChannelCapabilities = {
+  buttons: true,
+  edit: true,
+  threads: true,
+  ephemeral: true,
+  files: true,
+  maxText: MAX_V2_TEXT,
+  minEditMs: MIN_EDIT_MS,
+  editsAreSilent: true,
+};
+
+/** @throws ExecError `invalid-argument` without a token. */
+export function createDiscordChannel(account: DiscordAccount, deps: DiscordDeps): Channel {
+  if (account.token.trim() === "")
+    throw new ExecError(
+      "invalid-argument",
+      "The Discord account has no bot token. Set channels.discord.token or DISCORD_BOT_TOKEN.",
+    );
+  return new DiscordAdapter(account, deps);
+}
+
+class DiscordAdapter implements Channel {
+  readonly id = "discord" as const;
+  readonly accountId: string;
+  readonly capabilities = CAPABILITIES;
+  readonly #account: DiscordAccount;
+  readonly #deps: DiscordDeps;
+  readonly #open: OpenInteractions;
+  readonly #outgoing: Outgoing;
+  #state: ChannelStatus["state"] = "stopped";
+  #detail: string | undefined;
+  #connection: Connection | undefined;
+  #ingress: Ingress | undefined;
+  #stopping = new AbortController();
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(account: DiscordAccount, deps: DiscordDeps) {
+    this.#account = account;
+    this.#deps = deps;
+    this.accountId = account.accountId;
+    this.#open = new OpenInteractions(deps.clock);
+    this.#outgoing = new Outgoing({
+      ...deps,
+      accountId: account.accountId,
+      client: () => this.#connection?.ready(),
+      open: this.#open,
+      cleanupAfterResolve: account.cleanupAfterResolve ?? false,
+      ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
+    });
+  }
+
+  /** Resolves after the first attempt to connect. A network that is down is tried again; a refused token is not. */
+  start(ingress: Ingress): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#connection) return;
+      this.#ingress = ingress;
+      this.#stopping = new AbortController();
+      this.#set("connecting");
+      this.#connection = new Connection({
+        token: this.#account.token,
+        ...(this.#account.apiRoot === undefined ? {} : { apiRoot: this.#account.apiRoot }),
+        messageContent: this.#account.messageContent ?? true,
+        guildMembers: this.#account.guildMembers ?? false,
+        log: this.#deps.log,
+        redactor: this.#deps.redactor,
+        onState: (state, detail) => this.#set(state, detail),
+        onReady: (client) => void this.#registerCommands(client),
+        onMessage: (client, message) => void this.#onMessage(client, message),
+        onInteraction: (client, interaction) => void this.#onInteraction(client, interaction),
+      });
+      await this.#connection.start();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      const connection = this.#connection;
+      this.#connection = undefined;
+      this.#stopping.abort();
+      await connection?.stop();
+      this.#set("stopped");
+    });
+  }
+
+  status(): ChannelStatus {
+    return {
+      channel: this.id,
+      accountId: this.accountId,
+      state: this.#state,
+      ...(this.#detail === undefined ? {} : { detail: this.#detail }),
+    };
+  }
+
+  send(message: Outbound): Promise<SendResult> {
+    return this.#outgoing.send(message);
+  }
+
+  edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    return this.#outgoing.edit(ref, message);
+  }
+
+  live(ref: MessageRef, card: Card): Promise<void> {
+    return this.#outgoing.live(ref, card);
+  }
+
+  #set(state: ChannelStatus["state"], detail?: string): void {
+    this.#state = state;
+    this.#detail = detail;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const next = this.#turn.then(work);
+    this.#turn = next.catch(() => undefined);
+    return next;
+  }
+
+  #context(client: Client<true>): InboundContext {
+    return {
+      accountId: this.#account.accountId,
+      selfId: client.user.id,
+      nowMs: this.#deps.clock.now(),
+      commands: this.#deps.commands,
+      allowBots: this.#account.allowBots ?? false,
+    };
+  }
+
+  async #onMessage(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
+    const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
+    const taken = takeMessage(message, facts, this.#context(client));
+    if (taken.kind === "event") await this.#take(taken.event);
+  }
+
+  /** From what the client has seen of the channel; asked for only when a thread is new to it. */
+  async #factsOf(
+    client: Client<true>,
+    channelId: string,
+    guildId: string | undefined,
+  ): Promise<ChannelFacts | undefined> {
+    if (guildId === undefined) return undefined;
+    try {
+      const channel = client.channels.cache.get(channelId) ?? (await client.channels.fetch(channelId));
+      if (!channel) return undefined;
+      const parentId = channel.isThread() ? channel.parentId : null;
+      return { type: channel.type, ...(parentId === null ? {} : { parentId }) };
+    } catch (error) {
+      this.#deps.log.info(
+        { channel: "discord", channelId, error: this.#why(error) },
+        "A channel could not be looked up.",
+      );
+      return undefined;
+    }
+  }
+
+  async #onInteraction(client: Client<true>, interaction: APIInteraction): Promise<void> {
+    const taken = takeInteraction(interaction, this.#context(client));
+    switch (taken.kind) {
+      case "ignored":
+        return;
+      case "suggest":
+        await this.#suggest(client, interaction, taken);
+        return;
+      case "answer-only":
+        await this.#firstAnswer(client, interaction, taken.answer, taken.actor);
+        return;
+      case "event": {
+        await this.#firstAnswer(client, interaction, taken.answer, taken.event.actor);
+        if (await this.#take(taken.event)) return;
+        await this.#sayNotTaken(taken.event);
+        return;
+      }
+    }
+  }
+
+  /**
+   * The person's client waits for this. Whether it arrives changes nothing about the event: a decision counts even when
+   * its answer came too late (10062) or another instance answered first (40060).
+   */
+  async #firstAnswer(
+    client: Client<true>,
+    interaction: APIInteraction,
+    answer: FirstAnswer,
+    actor: Actor,
+  ): Promise<void> {
+    try {
+      await client.rest.post(Routes.interactionCallback(interaction.id, interaction.token), {
+        body: firstAnswerBody(answer, this.#messages(actor)),
+        auth: false,
+      });
+    } catch (error) {
+      const { kind } = failureOf(error);
+      this.#deps.log.warn(
+        { channel: "discord", error: this.#why(error) },
+        "An interaction could not be answered in time.",
+      );
+      if (kind !== "already-answered") return;
+    }
+    this.#open.add({
+      id: interaction.id,
+      token: interaction.token,
+      userId: actor.id,
+      channelId: interaction.channel?.id ?? interaction.channel_id ?? "",
+      placeholder: placeholderOf(answer),
+    });
+  }
+
+  /** True once the event is durably taken. Discord does not send it twice, so a store that is away is tried again. */
+  async #take(event: Inbound): Promise<boolean> {
+    const { signal } = this.#stopping;
+    for (const waitMs of [...TAKE_RETRY_MS, undefined]) {
+      try {
+        await this.#ingress?.(event);
+        return true;
+      } catch (error) {
+        if (waitMs === undefined || signal.aborted) {
+          this.#deps.log.error(
+            { channel: "discord", event: event.id, error: this.#why(error) },
+            "An event could not be taken and is lost.",
+          );
+          return false;
+        }
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+    return false;
+  }
+
+  async #sayNotTaken(event: Inbound): Promise<void> {
+    const text = this.#messages(event.actor).notice.tryAgain;
+    await this.#outgoing.send({
+      key: `not-taken:${event.id}`,
+      route: event.route,
+      card: { kind: "text", tone: "error", text },
+      onlyFor: event.actor,
+    });
+  }
+
+  async #suggest(
+    client: Client<true>,
+    interaction: APIInteraction,
+    query: {
+      readonly command: string;
+      readonly option: string;
+      readonly typed: string;
+      readonly actor: Actor;
+      readonly route: Inbound["route"];
+    },
+  ): Promise<void> {
+    const { suggest } = this.#deps;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<readonly string[]>((resolve) => {
+      timer = setTimeout(() => resolve([]), SUGGEST_DEADLINE_MS);
+    });
+    try {
+      const found = await Promise.race([suggest?.(query) ?? [], late]);
+      const choices = found
+        .filter((one) => one.length >= 1 && one.length <= MAX_CHOICE)
+        .slice(0, MAX_CHOICES)
+        .map((one) => ({ name: one, value: one }));
+      await client.rest.post(Routes.interactionCallback(interaction.id, interaction.token), {
+        body: { type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } },
+        auth: false,
+      });
+    } catch (error) {
+      this.#deps.log.info({ channel: "discord", error: this.#why(error) }, "Suggestions could not be given.");
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** In the background and only when the set differs: a blocked registration must not block the bot (openclaw 80437). */
+  async #registerCommands(client: Client<true>): Promise<void> {
+    const route = Routes.applicationCommands(client.application.id);
+    const wanted = commandsJson(this.#deps.commands);
+    try {
+      const present = (await client.rest.get(route)) as CommandJson[];
+      if (commandSetHash(present) === commandSetHash(wanted)) return;
+      await client.rest.put(route, { body: wanted });
+      this.#deps.log.info({ channel: "discord", commands: wanted.length }, "Slash commands registered.");
+    } catch (error) {
+      this.#deps.log.warn(
+        { channel: "discord", error: this.#why(error) },
+        "Slash commands could not be registered; commands work as text.",
+      );
+    }
+  }
+
+  #messages(actor: Actor): Messages {
+    return messagesFor(actor.locale, this.#deps.locale);
+  }
+
+  #why(error: unknown): string {
+    return describeError(error, this.#deps.redactor);
+  }
+}
+
+function placeholderOf(answer: FirstAnswer): Placeholder {
+  if (answer.kind !== "think") return "none";
+  return answer.privately ? "private" : "public";
+}
+
+function firstAnswerBody(answer: FirstAnswer, messages: Messages): object {
+  switch (answer.kind) {
+    case "think":
+      return {
+        type: InteractionResponseType.DeferredChannelMessageWithSource,
+        ...(answer.privately ? { data: { flags: MessageFlags.Ephemeral } } : {}),
+      };
+    case "keep-card":
+      return { type: InteractionResponseType.DeferredMessageUpdate };
+    case "outdated":
+      return {
+        type: InteractionResponseType.ChannelMessageWithSource,
+        data: {
+          flags: MessageFlags.Ephemeral | MessageFlags.IsComponentsV2,
+          components: [{ type: ComponentType.TextDisplay, content: messages.notice.buttonOutdated }],
+          allowed_mentions: { parse: [] },
+        },
+      };
+    case "ask-reason":
+      // A form can only be the first answer: nothing may be deferred before it.
+      return {
+        type: InteractionResponseType.Modal,
+        data: {
+          custom_id: encodeAction(answer.request),
+          title: messages.approval.reasonTitle.slice(0, MAX_MODAL_TITLE),
+          components: [
+            {
+              type: ComponentType.Label,
+              label: messages.approval.reasonLabel.slice(0, MAX_MODAL_TITLE),
+              component: {
+                type: ComponentType.TextInput,
+                custom_id: "reason",
+                style: TextInputStyle.Paragraph,
+                required: false,
+                max_length: MAX_REASON,
+              },
+            },
+          ],
+        },
+      };
+  }
+}

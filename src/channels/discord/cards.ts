@@ -1,0 +1,353 @@
+/** A neutral card as Discord messages of components v2: a container with the card's colour, text, buttons. Pure. */
+import {
+  type APIButtonComponentWithCustomId,
+  type APIComponentInContainer,
+  type APIMessageTopLevelComponent,
+  ButtonStyle,
+  ComponentType,
+} from "discord.js";
+import type { ApprovalCard, Card, RunCard, TextCard } from "../../core/cards.ts";
+import { ExecError } from "../../core/errors.ts";
+import { actorLabel } from "../../core/route.ts";
+import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
+import { displayCommand } from "../cards/command-display.ts";
+import type { Messages } from "../cards/messages/messages.ts";
+import { runView } from "../cards/run-view.ts";
+import { blocksOf } from "../text/blocks.ts";
+import { chunkMessages } from "../text/chunk.ts";
+import { cleanOutput } from "../text/clean.ts";
+import { excerpt, textCost } from "../text/excerpt.ts";
+import type { Redactor } from "../text/redact.ts";
+import { componentProblems } from "./check.ts";
+import {
+  COLOURS,
+  LINE_BUDGET,
+  MAX_BUTTONS_PER_ROW,
+  MAX_LABEL,
+  MESSAGE_BUDGET,
+  MESSAGE_LINES,
+  MIN_COMMAND_BUDGET,
+  RULES_BUDGET,
+  RUN_COMMAND_BUDGET,
+  TEXT_BUDGET,
+} from "./limits.ts";
+import {
+  bold,
+  code,
+  escapeMarkdown,
+  FENCE_COST,
+  fence,
+  fenceCost,
+  italic,
+  prose,
+  relativeTime,
+  small,
+} from "./markup.ts";
+
+export interface RenderOptions {
+  readonly messages: Messages;
+  readonly redactor: Redactor;
+  readonly nowMs: number;
+  /** Most characters of one message of a split text. */
+  readonly messageBudget?: number;
+  /** The command could not be attached although the card does not show all of it: nobody may allow it from here. */
+  readonly withholdAllow?: boolean;
+  /** Name of a log that is sent along, as Discord will know it. */
+  readonly attached?: string;
+}
+
+export interface DiscordFile {
+  readonly name: string;
+  readonly content: string;
+}
+
+export interface DiscordMessage {
+  readonly components: readonly APIMessageTopLevelComponent[];
+  /** The whole command, when the card shows only part of it. */
+  readonly file?: DiscordFile;
+}
+
+/** At least one; all but the last are earlier parts of a long text. @throws ExecError `internal` for what Discord refuses. */
+export function renderCard(card: Card, options: RenderOptions): readonly DiscordMessage[] {
+  const messages = build(card, options);
+  for (const one of messages) {
+    const problems = componentProblems(one.components);
+    if (problems.length > 0)
+      throw new ExecError("internal", `Discord would refuse this ${card.kind} card: ${problems.join("; ")}.`);
+  }
+  return messages;
+}
+
+function build(card: Card, options: RenderOptions): readonly DiscordMessage[] {
+  switch (card.kind) {
+    case "approval":
+      return [renderApproval(card, options)];
+    case "run":
+      return [renderRun(card, options)];
+    case "text":
+      return renderText(card, options);
+    case "said":
+      return [
+        {
+          components: [
+            display(
+              `${bold(escapeMarkdown(actorLabel(card.actor)))}: ${cut(options.redactor.redact(card.text).text, MESSAGE_BUDGET / 2)}`,
+            ),
+          ],
+        },
+      ];
+  }
+}
+
+function renderApproval(card: ApprovalCard, options: RenderOptions): DiscordMessage {
+  const { messages, redactor } = options;
+  const shown = displayCommand(card.command, redactor);
+  const pending = card.state === "pending";
+  const rulesFit = card.always.reduce((sum, one) => sum + one.length, 0) <= RULES_BUDGET;
+  const view = (shownInFull: boolean): ApprovalView =>
+    approvalView(card, { messages, redactor, display: shown, shownInFull });
+
+  const whole = view(rulesFit);
+  const commandCost = textCost(shown.text, fenceCost) + FENCE_COST;
+  const head = approvalHead(whole);
+  const details = approvalDetails(whole);
+  if (commandCost + head.length + details.length <= TEXT_BUDGET)
+    return approvalMessage(whole, head, fence(shown.text, "bash"), details, options);
+
+  const m = messages.approval;
+  const partial = view(false);
+  const fileName = `command-${card.slug}.txt`;
+  const fingerprint = small(m.fingerprint(shown.characters, shown.sha256));
+  const note = pending
+    ? `${bold(escapeMarkdown(options.withholdAllow ? m.notShown : m.fullCommandIn(fileName)))}\n${fingerprint}`
+    : fingerprint;
+  // Cards with very long reasons give way to the command, never the other way round.
+  const room = TEXT_BUDGET - MIN_COMMAND_BUDGET - approvalHead(partial).length - note.length - 3 * FENCE_COST;
+  const shortDetails = clip(approvalDetails(partial), Math.max(LINE_BUDGET, room));
+  const hiddenNote = bold(escapeMarkdown(m.hidden(shown.characters)));
+  const fixed =
+    approvalHead(partial).length + shortDetails.length + note.length + hiddenNote.length + 2 * FENCE_COST + 4;
+  const cutCommand = excerpt(shown.text, {
+    budget: Math.max(MIN_COMMAND_BUDGET, TEXT_BUDGET - fixed),
+    unitCost: fenceCost,
+  });
+  const body =
+    cutCommand.hidden === 0
+      ? fence(cutCommand.head, "bash")
+      : `${fence(cutCommand.head, "bash")}\n${bold(escapeMarkdown(m.hidden(cutCommand.hidden)))}\n${fence(cutCommand.tail, "bash")}`;
+  const file = pending && !options.withholdAllow ? { name: fileName, content: shown.text } : undefined;
+  return approvalMessage(partial, approvalHead(partial), `${body}\n${note}`, shortDetails, options, file);
+}
+
+function approvalHead(view: ApprovalView): string {
+  const title = [view.title, view.decidedBy].filter((one) => one !== undefined).join(" ");
+  return [`## ${escapeMarkdown(cut1(title))}`, ...view.warnings.map((one) => bold(cut(one)))].join("\n");
+}
+
+function approvalDetails(view: ApprovalView): string {
+  return [
+    ...(view.comment === undefined ? [] : [cut(view.comment, 2 * LINE_BUDGET)]),
+    ...(view.statusLine === undefined ? [] : [italic(cut(view.statusLine))]),
+    ...view.facts.map((one) => fact(one)),
+    ...(view.reasons.length === 0
+      ? []
+      : [`${bold(escapeMarkdown(view.reasonsLabel))}:`, ...view.reasons.map((one) => `- ${prose(cut1(one))}`)]),
+    ...(view.always
+      ? [`${bold(escapeMarkdown(view.always.label))}:`, ...view.always.rules.map((one) => `- ${code(one)}`)]
+      : []),
+    ...view.notes.map((one) => small(cut(one))),
+    small(
+      [
+        ...(view.expires ? [`${escapeMarkdown(view.expires.label)} ${relativeTime(view.expires.atMs)}`] : []),
+        `${escapeMarkdown(view.id.label)} ${code(view.id.value)}`,
+      ].join(" · "),
+    ),
+  ].join("\n");
+}
+
+function approvalMessage(
+  view: ApprovalView,
+  head: string,
+  command: string,
+  details: string,
+  options: RenderOptions,
+  file?: DiscordFile,
+): DiscordMessage {
+  const buttons = options.withholdAllow
+    ? view.buttons.filter((one) => one.action.kind !== "approval" || one.action.decision === "deny")
+    : view.buttons;
+  return {
+    components: [
+      container(COLOURS[view.tone], [
+        display(head),
+        display(command),
+        ...(file ? [attachment(file.name)] : []),
+        display(details),
+        ...rows(buttons),
+      ]),
+    ],
+    ...(file ? { file } : {}),
+  };
+}
+
+function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
+  const view = (outputBudget: number) =>
+    runView(card, {
+      messages: options.messages,
+      redactor: options.redactor,
+      nowMs: options.nowMs,
+      outputBudget,
+      unitCost: fenceCost,
+      ...(options.attached === undefined ? {} : { attached: options.attached }),
+    });
+  const bare = view(0);
+  const shown = excerpt(bare.command, { budget: RUN_COMMAND_BUDGET, unitCost: fenceCost });
+  const command =
+    shown.hidden === 0
+      ? fence(shown.head, "bash")
+      : `${fence(shown.head, "bash")}\n${escapeMarkdown(options.messages.approval.hidden(shown.hidden))}\n${fence(shown.tail, "bash")}`;
+  const head = `### ${escapeMarkdown(bare.title)}\n${command}`;
+  const foot = (of: typeof bare): string =>
+    clip(
+      [
+        ...(of.outputNote === undefined ? [] : [small(escapeMarkdown(of.outputNote))]),
+        ...of.notes.map((one) => small(cut(one))),
+        small(of.facts.map((one) => fact(one)).join(" · ")),
+      ].join("\n"),
+      TEXT_BUDGET / 2,
+    );
+  // The note about cut output grows by a few digits once there is output to cut.
+  const NOTE_ROOM = 64;
+  const room = TEXT_BUDGET - head.length - foot(bare).length - FENCE_COST - NOTE_ROOM;
+  const full = view(Math.max(0, room));
+  return {
+    components: [
+      container(COLOURS[full.tone], [
+        display(head),
+        ...(full.output === "" ? [] : [display(fence(full.output))]),
+        display(foot(full)),
+        ...(options.attached === undefined ? [] : [attachment(options.attached)]),
+        ...rows(full.buttons),
+      ]),
+    ],
+  };
+}
+
+function renderText(card: TextCard, options: RenderOptions): DiscordMessage[] {
+  const budget = Math.min(options.messageBudget ?? MESSAGE_BUDGET, TEXT_BUDGET);
+  const clean = (value: string): string => options.redactor.redact(cleanOutput(value)).text;
+  // Escaping may double a character and code adds its fence, so pieces are cut by what they cost at most.
+  const half = Math.floor(budget / 2);
+  const pieces: string[] = [];
+  if (card.title !== undefined) pieces.push(bold(cut(clean(card.title), half)));
+  for (const block of blocksOf(clean(card.text ?? "")))
+    if (block.kind === "pre") pieces.push(...fenced(block.value, budget));
+    else
+      for (const part of chunkMessages(block.value, { limit: half, maxLines: MESSAGE_LINES })) pieces.push(prose(part));
+  for (const one of card.fields ?? []) {
+    const note = one.note === undefined ? "" : ` ${italic(`(${cut(clean(one.note))})`)}`;
+    pieces.push(`${bold(cut(clean(one.label)))}: ${code(cut1(clean(one.value)))}${note}`);
+  }
+  pieces.push(...fenced(clean(card.code ?? ""), budget));
+  if (card.hint !== undefined) pieces.push(italic(cut(clean(card.hint), half)));
+  const packed = pack(pieces, budget);
+  const texts = packed.length === 0 ? ["…"] : packed;
+  return texts.map((one, index) => ({
+    components: [display(texts.length > 2 ? `${one}\n${small(`${index + 1}/${texts.length}`)}` : one)],
+  }));
+}
+
+function fenced(value: string, budget: number): string[] {
+  if (value.trim() === "") return [];
+  const found: string[] = [];
+  let rest = value.replace(/^\n+|\s+$/g, "");
+  const room = budget - FENCE_COST;
+  while (textCost(rest, fenceCost) > room) {
+    const most = excerpt(rest, { budget: room, headShare: 1, unitCost: fenceCost }).head;
+    const newline = most.lastIndexOf("\n");
+    const head = newline > most.length / 2 ? most.slice(0, newline) : most;
+    found.push(fence(head));
+    rest = rest.slice(head.length).replace(/^\n/, "");
+  }
+  if (rest !== "") found.push(fence(rest));
+  return found;
+}
+
+/** As few messages as possible, in order. */
+function pack(pieces: readonly string[], budget: number): string[] {
+  const messages: string[] = [];
+  let open = "";
+  for (const piece of pieces) {
+    if (open !== "" && open.length + 1 + piece.length > budget) {
+      messages.push(open);
+      open = "";
+    }
+    open = open === "" ? piece : `${open}\n${piece}`;
+  }
+  if (open.trim() !== "") messages.push(open);
+  return messages;
+}
+
+function display(content: string): { type: ComponentType.TextDisplay; content: string } {
+  return { type: ComponentType.TextDisplay, content };
+}
+
+function attachment(name: string): APIComponentInContainer {
+  return { type: ComponentType.File, file: { url: `attachment://${name}` } };
+}
+
+function container(colour: number, components: APIComponentInContainer[]): APIMessageTopLevelComponent {
+  return { type: ComponentType.Container, accent_color: colour, components };
+}
+
+const STYLES: Readonly<Record<CardButton["style"], APIButtonComponentWithCustomId["style"]>> = {
+  success: ButtonStyle.Success,
+  primary: ButtonStyle.Primary,
+  danger: ButtonStyle.Danger,
+  plain: ButtonStyle.Secondary,
+};
+
+function rows(buttons: readonly CardButton[]): APIComponentInContainer[] {
+  const found: APIComponentInContainer[] = [];
+  for (let at = 0; at < buttons.length; at += MAX_BUTTONS_PER_ROW)
+    found.push({
+      type: ComponentType.ActionRow,
+      components: buttons.slice(at, at + MAX_BUTTONS_PER_ROW).map((one) => ({
+        type: ComponentType.Button,
+        style: STYLES[one.style],
+        label: one.label.slice(0, MAX_LABEL),
+        custom_id: one.code,
+      })),
+    });
+  return found;
+}
+
+function fact(one: Fact): string {
+  const value = one.code ? code(cut1(one.value)) : cut(one.value);
+  return `${bold(escapeMarkdown(one.label))}: ${value}`;
+}
+
+/** One line of untrusted text, shortened before it is escaped. */
+function cut(value: string, budget: number = LINE_BUDGET): string {
+  return escapeMarkdown(cut1(value, budget));
+}
+
+function cut1(value: string, budget: number = LINE_BUDGET): string {
+  const shown = excerpt(value, { budget });
+  return shown.hidden === 0 ? shown.head : `${shown.head} … ${shown.tail}`;
+}
+
+/** Drops whole lines from the end: cutting inside one could leave markup open. */
+function clip(value: string, budget: number): string {
+  if (value.length <= budget) return value;
+  const lines = value.split("\n");
+  const last = lines.at(-1) ?? "";
+  const kept: string[] = [];
+  let size = last.length + 2;
+  for (const line of lines.slice(0, -1)) {
+    if (size + line.length + 1 > budget) break;
+    kept.push(line);
+    size += line.length + 1;
+  }
+  return [...kept, "…", last].join("\n");
+}

@@ -1,0 +1,105 @@
+/** Native slash commands: how they are registered, and how the chosen options become the command's text form. Pure. */
+import { createHash } from "node:crypto";
+import {
+  type APIApplicationCommandInteractionDataOption,
+  ApplicationCommandOptionType,
+  ApplicationIntegrationType,
+  InteractionContextType,
+  type RESTPostAPIChatInputApplicationCommandsJSONBody,
+} from "discord.js";
+import type { NativeCommand, NativeOption } from "../adapter-deps.ts";
+import { COMMAND_NAME, MAX_CHOICE, MAX_CHOICES, MAX_COMMAND_OPTIONS, MAX_COMMANDS, MAX_DESCRIPTION } from "./limits.ts";
+
+export type CommandJson = RESTPostAPIChatInputApplicationCommandsJSONBody;
+
+/** Every option is text: what a person types is checked by the command itself, with the same words on every channel. */
+export function commandsJson(commands: readonly NativeCommand[]): CommandJson[] {
+  return commands
+    .filter((one) => COMMAND_NAME.test(one.name) && one.name === one.name.toLowerCase())
+    .slice(0, MAX_COMMANDS)
+    .map((one) => ({
+      name: one.name,
+      description: short(one.summary, one.name),
+      contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
+      integration_types: [ApplicationIntegrationType.GuildInstall],
+      options: requiredFirst(one.options)
+        .slice(0, MAX_COMMAND_OPTIONS)
+        .map((option) => optionJson(option)),
+    }));
+}
+
+type OptionJson = NonNullable<CommandJson["options"]>[number];
+
+function optionJson(option: NativeOption): OptionJson {
+  const choices = (option.choices ?? []).filter((one) => one.length <= MAX_CHOICE).slice(0, MAX_CHOICES);
+  const base = {
+    type: ApplicationCommandOptionType.String as const,
+    name: option.name.toLowerCase(),
+    description: short(option.description, option.name),
+    required: option.required ?? false,
+  };
+  if (choices.length > 0) return { ...base, choices: choices.map((one) => ({ name: one, value: one })) };
+  return option.autocomplete ? { ...base, autocomplete: true } : base;
+}
+
+function requiredFirst(options: readonly NativeOption[]): readonly NativeOption[] {
+  return [...options.filter((one) => one.required), ...options.filter((one) => !one.required)];
+}
+
+function short(text: string, fallback: string): string {
+  const wanted = text.trim() === "" ? fallback : text.trim();
+  return wanted.length <= MAX_DESCRIPTION ? wanted : `${wanted.slice(0, MAX_DESCRIPTION - 1)}…`;
+}
+
+/** Equal for command sets that people could not tell apart, whatever defaults Discord writes into its answer. */
+export function commandSetHash(commands: readonly CommandJson[]): string {
+  const canonical = commands
+    .map(({ name, description, options = [] }) => ({
+      name,
+      description,
+      options: options.map((one) => ({
+        type: one.type,
+        name: one.name,
+        description: one.description,
+        required: one.required ?? false,
+        choices: "choices" in one ? (one.choices ?? []).map(({ name: label, value }) => [label, value]) : [],
+        autocomplete: "autocomplete" in one ? (one.autocomplete ?? false) : false,
+      })),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
+}
+
+/**
+ * The chosen options as they would have been typed: words in order, `name=value` pairs, then the raw rest. Values of a
+ * `rest` option are never quoted or re-tokenised.
+ */
+export function argsText(
+  command: NativeCommand | undefined,
+  given: readonly APIApplicationCommandInteractionDataOption[],
+): string {
+  const values = new Map(given.flatMap((one) => ("value" in one ? [[one.name, String(one.value)] as const] : [])));
+  if (!command) return [...values.values()].join(" ");
+  const words: string[] = [];
+  const keys: string[] = [];
+  let rest: string | undefined;
+  let hasKeys = false;
+  for (const option of command.options) {
+    const form = option.form ?? "word";
+    if (form === "key") hasKeys = true;
+    const value = values.get(option.name.toLowerCase());
+    if (value === undefined) continue;
+    if (form === "rest") rest = value;
+    else if (form === "key") keys.push(`${option.name}=${quoted(value)}`);
+    else words.push(value);
+  }
+  const tail = rest === undefined ? [] : hasKeys ? ["--", rest] : [rest];
+  return [...words, ...keys, ...tail].join(" ");
+}
+
+/** A value with blanks, as the text form takes it: in double quotes, or single ones when it holds double quotes. */
+function quoted(value: string): string {
+  const line = value.replace(/\s+/g, " ").trim();
+  if (/^\S+$/.test(line) && !/^["']/.test(line)) return line;
+  return line.includes('"') ? `'${line.replaceAll("'", "")}'` : `"${line}"`;
+}

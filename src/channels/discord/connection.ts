@@ -1,0 +1,216 @@
+/**
+ * One bot account's connection. The library resumes by itself; this starts over when it gives up, and stops for good
+ * when Discord says that trying again can not help.
+ */
+import {
+  type APIInteraction,
+  Client,
+  DiscordjsErrorCodes,
+  Events,
+  GatewayDispatchEvents,
+  GatewayIntentBits,
+  type GatewayMessageCreateDispatchData,
+  Partials,
+} from "discord.js";
+import { type ChannelLog, describeError } from "../adapter-deps.ts";
+import type { ChannelStatus } from "../channel.ts";
+import type { Redactor } from "../text/redact.ts";
+import { FATAL_CLOSE, failureOf } from "./errors.ts";
+import { READY_TIMEOUT_MS, REST_TIMEOUT_MS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+
+export interface ConnectionOptions {
+  readonly token: string;
+  /** Root of the API without version: `https://discord.com/api`. */
+  readonly apiRoot?: string;
+  /** Read what is typed in guilds. Off: slash commands, buttons and direct messages only. */
+  readonly messageContent: boolean;
+  readonly guildMembers: boolean;
+  readonly log: ChannelLog;
+  readonly redactor: Redactor;
+  readonly onState: (state: ChannelStatus["state"], detail?: string) => void;
+  readonly onReady: (client: Client<true>) => void;
+  readonly onMessage: (client: Client<true>, message: GatewayMessageCreateDispatchData) => void;
+  readonly onInteraction: (client: Client<true>, interaction: APIInteraction) => void;
+}
+
+/** Limits of these are ours to handle; everything else the library may wait for. */
+const OWN_RATE_LIMITS = /\/messages(?:\/|$)|^\/webhooks\//;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  #client: Client | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #stopped = false;
+  #fatal = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** The client while it is connected or resuming. */
+  ready(): Client<true> | undefined {
+    return this.#client?.isReady() ? this.#client : undefined;
+  }
+
+  /** Resolves after the first attempt, whatever came of it. */
+  async start(): Promise<void> {
+    const { token, log, redactor } = this.#options;
+    const client = this.#newClient();
+    this.#client = client;
+    try {
+      const ready = this.#readiness(client);
+      await client.login(token);
+      await ready;
+    } catch (error) {
+      // The close code that tells why comes a moment after the login has failed.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#stopped || this.#fatal || this.#client !== client) return;
+      const why = describeError(error, redactor);
+      await this.#discard(client);
+      if (isBadToken(error)) {
+        this.#fail(
+          `Discord refused the bot token. Set channels.discord.token to the one of the developer portal. (${why})`,
+        );
+        return;
+      }
+      log.warn({ channel: "discord", error: why }, "Discord can not be reached.");
+      this.#again(`Discord can not be reached (${why}); trying again.`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = undefined;
+    if (client) await this.#discard(client);
+  }
+
+  #newClient(): Client {
+    const { apiRoot, messageContent, guildMembers, log, redactor } = this.#options;
+    const client = new Client({
+      intents: [
+        GatewayIntentBits.Guilds,
+        GatewayIntentBits.GuildMessages,
+        GatewayIntentBits.DirectMessages,
+        ...(messageContent ? [GatewayIntentBits.MessageContent] : []),
+        ...(guildMembers ? [GatewayIntentBits.GuildMembers] : []),
+      ],
+      // Without it the first direct message of a person is swallowed.
+      partials: [Partials.Channel],
+      allowedMentions: { parse: [], repliedUser: false },
+      rest: {
+        ...(apiRoot === undefined ? {} : { api: apiRoot.replace(/\/+$/, "") }),
+        version: "10",
+        // Sending again is the deliveries queue's business: it knows what was sent and keeps the order.
+        retries: 0,
+        timeout: REST_TIMEOUT_MS,
+        rejectOnRateLimit: (limit) => OWN_RATE_LIMITS.test(limit.route),
+      },
+    });
+    client.on(Events.Error, (error) =>
+      log.warn({ channel: "discord", error: describeError(error, redactor) }, "Discord client error."),
+    );
+    client.on(Events.ShardError, (error) =>
+      log.warn({ channel: "discord", error: describeError(error, redactor) }, "Discord connection error."),
+    );
+    client.on(Events.ShardReconnecting, () => this.#state(client, "connecting", "Connection lost; resuming."));
+    client.on(Events.ShardReady, () => this.#connected(client));
+    client.on(Events.ShardResume, () => this.#connected(client));
+    client.on(Events.ShardDisconnect, (event) => void this.#gaveUp(client, event.code));
+    client.on(Events.Invalidated, () => void this.#gaveUp(client, undefined));
+    client.ws.on(GatewayDispatchEvents.MessageCreate, (data: GatewayMessageCreateDispatchData) => {
+      if (client.isReady()) this.#options.onMessage(client, data);
+    });
+    client.ws.on(GatewayDispatchEvents.InteractionCreate, (data: APIInteraction) => {
+      if (client.isReady()) this.#options.onInteraction(client, data);
+    });
+    return client;
+  }
+
+  #readiness(client: Client): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`not ready within ${READY_TIMEOUT_MS / 1000} s after the login`)),
+        READY_TIMEOUT_MS,
+      );
+      timer.unref();
+      client.once(Events.ClientReady, (ready) => {
+        clearTimeout(timer);
+        this.#failures = 0;
+        this.#connected(client);
+        this.#options.onReady(ready);
+        resolve();
+      });
+      // A client that is thrown away before it was ready keeps nobody waiting.
+      client.once(Events.ShardDisconnect, () => {
+        clearTimeout(timer);
+        reject(new Error("the connection was closed before it was ready"));
+      });
+    });
+  }
+
+  #connected(client: Client): void {
+    this.#state(client, "connected", client.user?.tag);
+  }
+
+  async #gaveUp(client: Client, code: number | undefined): Promise<void> {
+    if (this.#stopped || this.#client !== client) return;
+    switch (code) {
+      case FATAL_CLOSE.authenticationFailed:
+        this.#fail("Discord refused the bot token. Set channels.discord.token to the one of the developer portal.");
+        break;
+      case FATAL_CLOSE.invalidIntents:
+      case FATAL_CLOSE.disallowedIntents:
+        this.#fail(
+          "Discord refused the intents. Switch on “Message Content Intent” in the developer portal, or set channels.discord.intents.messageContent to false (slash commands only).",
+        );
+        break;
+      default:
+        this.#options.log.warn({ channel: "discord", code }, "Discord ended the session; connecting anew.");
+        this.#again(`Discord ended the session${code === undefined ? "" : ` (${code})`}; connecting anew.`);
+    }
+    await this.#discard(client);
+  }
+
+  #fail(detail: string): void {
+    this.#fatal = true;
+    this.#options.log.error({ channel: "discord" }, detail);
+    this.#options.onState("failed", detail);
+  }
+
+  #again(detail: string): void {
+    if (this.#stopped) return;
+    this.#options.onState("connecting", detail);
+    this.#failures += 1;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(
+      () => void this.start(),
+      Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(this.#failures - 1, 10)),
+    );
+    this.#retry.unref();
+  }
+
+  #state(client: Client, state: ChannelStatus["state"], detail?: string): void {
+    if (!this.#stopped && this.#client === client && !this.#fatal) this.#options.onState(state, detail);
+  }
+
+  async #discard(client: Client): Promise<void> {
+    if (this.#client === client) this.#client = undefined;
+    try {
+      await client.destroy();
+    } catch (error) {
+      this.#options.log.info(
+        { channel: "discord", error: describeError(error, this.#options.redactor) },
+        "Closing failed.",
+      );
+    }
+  }
+}
+
+function isBadToken(error: unknown): boolean {
+  return (
+    (error as { code?: unknown }).code === DiscordjsErrorCodes.TokenInvalid || failureOf(error).kind === "bad-token"
+  );
+}

@@ -1,0 +1,67 @@
+/** Numbers of Discord's API and our own budgets below them. Lengths are UTF-16 units of the Markdown source. */
+
+/** discord.com/developers/docs/components/reference#component-object: all text of one message together. */
+export const MAX_V2_TEXT = 4000;
+/** All components of one message, nested ones included. */
+export const MAX_COMPONENTS = 40;
+export const MAX_BUTTONS_PER_ROW = 5;
+export const MAX_CUSTOM_ID = 100;
+export const MAX_LABEL = 80;
+export const MAX_MODAL_TITLE = 45;
+export const MAX_REASON = 500;
+/** discord.com/developers/docs/interactions/application-commands */
+export const MAX_COMMANDS = 100;
+export const MAX_COMMAND_OPTIONS = 25;
+export const MAX_CHOICES = 25;
+export const MAX_CHOICE = 100;
+export const MAX_DESCRIPTION = 100;
+export const COMMAND_NAME = /^[-_'\p{L}\p{N}]{1,32}$/u;
+/** What a bot may upload without boosts. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
+/** A card keeps this much below the limit. */
+export const TEXT_BUDGET = 3900;
+/** A message of plain text; longer text is split. */
+export const MESSAGE_BUDGET = 2000;
+/** More lines than this in one message are tiring to scroll past. */
+export const MESSAGE_LINES = 40;
+export const MIN_COMMAND_BUDGET = 600;
+export const RUN_COMMAND_BUDGET = 500;
+export const LINE_BUDGET = 300;
+export const RULES_BUDGET = 1000;
+
+export const MIN_EDIT_MS = 1_500;
+
+/** An interaction's token dies after 15 minutes; from 14 on the bot's own is used. */
+export const TOKEN_LIFETIME_MS = 14 * 60_000;
+/** Older than its token: a replay. */
+export const INTERACTION_MAX_AGE_MS = 15 * 60_000;
+/** Autocomplete must be answered within 3 seconds. */
+export const SUGGEST_DEADLINE_MS = 2_500;
+export const MAX_OPEN_INTERACTIONS = 2_000;
+
+/** Discord does not send an event twice: taking it is tried again at these distances. */
+export const TAKE_RETRY_MS = [200, 800, 2_000, 5_000] as const;
+
+export const RETRY_MIN_MS = 1_000;
+export const RETRY_MAX_MS = 30_000;
+/** Logged in but never ready: start over. */
+export const READY_TIMEOUT_MS = 60_000;
+export const REST_TIMEOUT_MS = 15_000;
+export const DEFAULT_RATE_LIMIT_MS = 2_000;
+
+export const MAX_PARTIAL_SENDS = 1_000;
+
+/** Approval and run cards, by what became of them. */
+export const COLOURS = {
+  pending: 0xffa500,
+  "allowed-once": 0x57f287,
+  "allowed-always": 0x5865f2,
+  denied: 0xed4245,
+  expired: 0x99aab5,
+  cancelled: 0x99aab5,
+  running: 0x5865f2,
+  success: 0x57f287,
+  failure: 0xed4245,
+  neutral: 0x99aab5,
+} as const;

@@ -1,0 +1,391 @@
+/** Sending and editing: one neutral message, the calls it takes, and what became of it. */
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import {
+  type APIMessage,
+  type APIMessageTopLevelComponent,
+  ChannelType,
+  type Client,
+  MessageFlags,
+  type RawFile,
+  Routes,
+} from "discord.js";
+import type { Card } from "../../core/cards.ts";
+import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { Route } from "../../core/route.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { messagesFor } from "../cards/messages/catalogue.ts";
+import { Turns } from "../turns.ts";
+import { type DiscordFile, type DiscordMessage, renderCard } from "./cards.ts";
+import { failureOf } from "./errors.ts";
+import { MAX_FILE_BYTES, MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RETRY_MIN_MS } from "./limits.ts";
+import type { OpenInteraction, OpenInteractions } from "./open-interactions.ts";
+
+interface Progress {
+  readonly sent: Map<number, MessageRef>;
+  withholdAllow?: boolean;
+}
+
+export interface OutgoingOptions extends AdapterDeps {
+  readonly accountId: string;
+  readonly client: () => Client<true> | undefined;
+  readonly open: OpenInteractions;
+  readonly textLimit?: number;
+  /** Delete a decided approval card instead of leaving a receipt. */
+  readonly cleanupAfterResolve: boolean;
+}
+
+interface Body {
+  readonly components: readonly APIMessageTopLevelComponent[];
+  readonly files: readonly RawFile[];
+}
+
+const PRIVATE_V2 = MessageFlags.IsComponentsV2 | MessageFlags.Ephemeral;
+const NOBODY = { parse: [] as never[], replied_user: false };
+
+export class Outgoing {
+  readonly #options: OutgoingOptions;
+  readonly #progress = new Map<string, Progress>();
+  /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
+  readonly #edits = new Turns();
+  /** Places that asked for patience, by the time they may be called again. */
+  readonly #blockedUntil = new Map<string, number>();
+  /** Direct-message channels by the person's id, and by their own. */
+  readonly #dms = new Map<string, string>();
+
+  constructor(options: OutgoingOptions) {
+    this.#options = options;
+  }
+
+  async send(message: Outbound): Promise<SendResult> {
+    const client = this.#options.client();
+    if (!client) return notConnected();
+    const place = message.route.threadId ?? message.route.chatId;
+    const wait = this.#waitFor(`send|${place}`);
+    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Discord asked for a pause in this channel." };
+    const progress = this.#progressOf(message.key);
+    try {
+      const ref = await this.#sendAll(client, message, progress);
+      this.#progress.delete(message.key);
+      return { kind: "sent", ref };
+    } catch (error) {
+      return this.#result(error, `send|${place}`);
+    }
+  }
+
+  edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    return this.#edits.run(ref.messageId, () => this.#edit(ref, message));
+  }
+
+  /** Dropped while the message is being edited or the place is paused. */
+  async live(ref: MessageRef, card: Card): Promise<void> {
+    const client = this.#options.client();
+    const key = `edit|${placeOf(ref)}`;
+    if (!client || this.#edits.busy(ref.messageId) || this.#waitFor(key) > 0) return;
+    const [message] = this.#render(card, {});
+    if (!message) return;
+    try {
+      await this.#edits.run(ref.messageId, () =>
+        this.#patch(client, ref, { components: message.components, files: [] }),
+      );
+    } catch (error) {
+      // A pause that Discord asks for here holds for the final edit too.
+      this.#result(error, key);
+    }
+  }
+
+  async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
+    const client = this.#options.client();
+    if (!client) return notConnected();
+    const key = `edit|${placeOf(ref)}`;
+    const wait = this.#waitFor(key);
+    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Discord asked for a pause in this channel." };
+    const { card } = message;
+    try {
+      if (this.#options.cleanupAfterResolve && card.kind === "approval" && card.state !== "pending") {
+        await client.rest.delete(Routes.channelMessage(placeOf(ref), ref.messageId));
+        return { kind: "sent", ref };
+      }
+      const rendered = this.#render(card, { locale: localeOf(message) }).at(-1);
+      if (!rendered) return { kind: "sent", ref };
+      await this.#patch(client, ref, { components: rendered.components, files: filesOf(rendered.file) });
+      return { kind: "sent", ref };
+    } catch (error) {
+      // Somebody deleted the card, or nobody else ever saw it and its token has died: there is nothing to correct.
+      const { kind } = failureOf(error);
+      if (kind === "message-gone" || kind === "interaction-gone") return { kind: "sent", ref };
+      return this.#result(error, key);
+    }
+  }
+
+  #render(
+    card: Card,
+    more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined },
+  ): readonly DiscordMessage[] {
+    return renderCard(card, {
+      messages: messagesFor(more.locale, this.#options.locale),
+      redactor: this.#options.redactor,
+      nowMs: this.#options.clock.now(),
+      messageBudget: this.#options.textLimit ?? MESSAGE_BUDGET,
+      ...(more.attached === undefined ? {} : { attached: more.attached }),
+      ...(more.withholdAllow === undefined ? {} : { withholdAllow: more.withholdAllow }),
+    });
+  }
+
+  async #sendAll(client: Client<true>, message: Outbound, progress: Progress): Promise<MessageRef> {
+    const attachment = message.file ? await this.#readLog(message.file) : undefined;
+    const render = (): readonly DiscordMessage[] =>
+      this.#render(message.card, {
+        locale: localeOf(message),
+        ...(progress.withholdAllow ? { withholdAllow: true } : {}),
+        ...(attachment && message.card.kind === "run" ? { attached: attachment.name } : {}),
+      });
+    let parts = render();
+    for (let index = 0; index < parts.length; index++) {
+      if (progress.sent.has(index)) continue;
+      const part = parts[index];
+      if (!part) continue;
+      const isLast = index === parts.length - 1;
+      const body = this.#bodyOf(part, isLast ? attachment : undefined, message.card.kind === "run");
+      try {
+        progress.sent.set(index, await this.#sendOne(client, message, body, index));
+      } catch (error) {
+        if (failureOf(error).kind !== "file-refused" || !part.file) throw error;
+        progress.withholdAllow = true;
+        parts = render();
+        index -= 1;
+      }
+    }
+    const ref = progress.sent.get(parts.length - 1);
+    if (!ref) throw new Error("a message without parts");
+    return ref;
+  }
+
+  #bodyOf(part: DiscordMessage, log: RawFile | undefined, shownByCard: boolean): Body {
+    if (!log) return { components: part.components, files: filesOf(part.file) };
+    const shown = shownByCard ? [] : [{ type: 13 as const, file: { url: `attachment://${log.name}` } }];
+    return { components: [...part.components, ...shown], files: [...filesOf(part.file), log] };
+  }
+
+  /** Through the interaction it answers while that lives, else as a message of the bot. */
+  async #sendOne(client: Client<true>, message: Outbound, body: Body, index: number): Promise<MessageRef> {
+    const interaction = this.#options.open.find(message.route, message.onlyFor);
+    if (interaction) {
+      try {
+        const sent = await this.#throughInteraction(client, interaction, message, body);
+        if (sent) return this.#refOf(message.route, sent);
+      } catch (error) {
+        const { kind } = failureOf(error);
+        if (kind !== "interaction-gone" && kind !== "message-gone") throw error;
+        this.#options.open.forget(interaction);
+      }
+    }
+    return this.#refOf(message.route, await this.#post(client, message, body, index, interaction));
+  }
+
+  async #throughInteraction(
+    client: Client<true>,
+    interaction: OpenInteraction,
+    message: Outbound,
+    body: Body,
+  ): Promise<APIMessage | undefined> {
+    const wanted = message.onlyFor ? "private" : "public";
+    const original = Routes.webhookMessage(client.application.id, interaction.token, "@original");
+    if (interaction.placeholder === wanted) {
+      const sent = (await client.rest.patch(original, {
+        ...requestOf(body, MessageFlags.IsComponentsV2),
+        auth: false,
+      })) as APIMessage;
+      interaction.placeholder = "none";
+      interaction.answerId = sent.id;
+      this.#options.open.made(sent.id, interaction);
+      return sent;
+    }
+    if (interaction.placeholder !== "none") {
+      // The first follow-up would take over the placeholder's visibility, so the placeholder goes first.
+      await client.rest.delete(original, { auth: false });
+      interaction.placeholder = "none";
+    }
+    return message.onlyFor ? this.#followUp(client, interaction, body, PRIVATE_V2) : undefined;
+  }
+
+  async #followUp(client: Client<true>, interaction: OpenInteraction, body: Body, flags: number): Promise<APIMessage> {
+    const sent = (await client.rest.post(Routes.webhook(client.application.id, interaction.token), {
+      ...requestOf(body, flags),
+      query: new URLSearchParams({ wait: "true" }),
+      auth: false,
+    })) as APIMessage;
+    this.#options.open.made(sent.id, interaction);
+    return sent;
+  }
+
+  async #post(
+    client: Client<true>,
+    message: Outbound,
+    body: Body,
+    index: number,
+    interaction: OpenInteraction | undefined,
+  ): Promise<APIMessage> {
+    const place = await this.#placeFor(client, message.route);
+    const extra = { nonce: nonceOf(message.key, index), enforce_nonce: true, ...this.#referenceOf(message.route) };
+    try {
+      return (await client.rest.post(
+        Routes.channelMessages(place),
+        requestOf(body, MessageFlags.IsComponentsV2, extra),
+      )) as APIMessage;
+    } catch (error) {
+      // Where the bot was not let in, the person who called it there still opened a door.
+      if (failureOf(error).kind !== "no-access" || !interaction) throw error;
+      return this.#followUp(client, interaction, body, MessageFlags.IsComponentsV2);
+    }
+  }
+
+  /** A direct message may be addressed by its channel or by the person: only Discord knows which an id is. */
+  async #placeFor(client: Client<true>, route: Route): Promise<string> {
+    if (route.threadId !== undefined) return route.threadId;
+    if (route.chatType !== "dm") return route.chatId;
+    const known = this.#dms.get(route.chatId);
+    if (known !== undefined) return known;
+    if (client.channels.cache.get(route.chatId)?.type === ChannelType.DM) return route.chatId;
+    const place = await this.#openDm(client, route.chatId);
+    this.#dms.set(route.chatId, place);
+    this.#dms.set(place, place);
+    return place;
+  }
+
+  async #openDm(client: Client<true>, id: string): Promise<string> {
+    try {
+      const dm = (await client.rest.post(Routes.userChannels(), { body: { recipient_id: id } })) as { id: string };
+      return dm.id;
+    } catch (error) {
+      if (failureOf(error).kind === "not-a-recipient") return id;
+      throw error;
+    }
+  }
+
+  #referenceOf(route: Route): object {
+    if (route.replyToId === undefined || route.chatType === "dm") return {};
+    const id = this.#options.open.isInteraction(route.replyToId)
+      ? this.#options.open.answerOf(route.replyToId)
+      : route.replyToId;
+    return id === undefined ? {} : { message_reference: { message_id: id, fail_if_not_exists: false } };
+  }
+
+  /** With the token it was made with when only that can reach it. */
+  async #patch(client: Client<true>, ref: MessageRef, body: Body): Promise<void> {
+    // Without `attachments` an edit keeps files that no component shows any more.
+    const request = requestOf(body, MessageFlags.IsComponentsV2, {
+      attachments: body.files.map((one, index) => ({ id: String(index), filename: one.name })),
+    });
+    const maker = this.#options.open.maker(ref.messageId);
+    const withToken = async (by: OpenInteraction): Promise<void> => {
+      const path = Routes.webhookMessage(client.application.id, by.token, ref.messageId);
+      await client.rest.patch(path, { ...request, auth: false });
+    };
+    try {
+      await client.rest.patch(Routes.channelMessage(placeOf(ref), ref.messageId), request);
+    } catch (error) {
+      const { kind } = failureOf(error);
+      if (!maker || (kind !== "no-access" && kind !== "message-gone")) throw error;
+      await withToken(maker);
+    }
+  }
+
+  async #readLog(file: { readonly name: string; readonly path: string }): Promise<RawFile | undefined> {
+    const { log, redactor } = this.#options;
+    try {
+      const { size } = await stat(file.path);
+      if (size > 0 && size <= MAX_FILE_BYTES)
+        return {
+          name: attachmentName(file.name),
+          data: await readFile(file.path),
+          contentType: "text/plain; charset=utf-8",
+        };
+      log.warn({ channel: "discord", bytes: size }, "A log is empty or too large for Discord and was left out.");
+    } catch (error) {
+      log.warn(
+        { channel: "discord", error: describeError(error, redactor) },
+        "A log could not be read and was left out.",
+      );
+    }
+    return undefined;
+  }
+
+  #result(error: unknown, key: string): SendResult {
+    const failure = failureOf(error);
+    const why = describeError(error, this.#options.redactor);
+    switch (failure.kind) {
+      case "rate-limited":
+        this.#blockedUntil.set(key, this.#options.clock.monotonic() + failure.afterMs);
+        return { kind: "retry", afterMs: failure.afterMs, why };
+      case "unreachable":
+        return { kind: "retry", afterMs: RETRY_MIN_MS, why };
+      default:
+        return { kind: "permanent", why };
+    }
+  }
+
+  #waitFor(key: string): number {
+    const until = this.#blockedUntil.get(key);
+    if (until === undefined) return 0;
+    const left = until - this.#options.clock.monotonic();
+    if (left <= 0) this.#blockedUntil.delete(key);
+    return Math.max(0, Math.ceil(left));
+  }
+
+  #progressOf(key: string): Progress {
+    const known = this.#progress.get(key);
+    if (known) return known;
+    const oldest = this.#progress.keys().next().value;
+    if (this.#progress.size >= MAX_PARTIAL_SENDS && oldest !== undefined) this.#progress.delete(oldest);
+    const fresh: Progress = { sent: new Map() };
+    this.#progress.set(key, fresh);
+    return fresh;
+  }
+
+  #refOf(route: Route, message: APIMessage): MessageRef {
+    return {
+      channel: "discord",
+      accountId: this.#options.accountId,
+      chatId: route.threadId === undefined ? message.channel_id : route.chatId,
+      messageId: message.id,
+      ...(route.threadId === undefined ? {} : { threadId: route.threadId }),
+    };
+  }
+}
+
+function requestOf(body: Body, flags: number, extra: object = {}) {
+  return {
+    body: { components: body.components, flags, allowed_mentions: NOBODY, ...extra },
+    ...(body.files.length === 0 ? {} : { files: [...body.files] }),
+  };
+}
+
+function filesOf(file: DiscordFile | undefined): RawFile[] {
+  return file
+    ? [{ name: file.name, data: Buffer.from(file.content, "utf8"), contentType: "text/plain; charset=utf-8" }]
+    : [];
+}
+
+/** `attachment://` links break on anything else. */
+function attachmentName(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]/g, "_").slice(-100) || "log.txt";
+}
+
+/** 24 hex digits, at most 25 are allowed: a repeated send finds the message of the first. */
+function nonceOf(key: string, index: number): string {
+  return createHash("sha256").update(`${key}#${index}`).digest("hex").slice(0, 24);
+}
+
+function placeOf(ref: MessageRef): string {
+  return ref.threadId ?? ref.chatId;
+}
+
+function notConnected(): SendResult {
+  return { kind: "retry", afterMs: RETRY_MIN_MS, why: "The Discord account is not connected." };
+}
+
+function localeOf(message: Outbound): string | undefined {
+  if (message.onlyFor?.locale !== undefined) return message.onlyFor.locale;
+  return message.card.kind === "approval" ? message.card.requester.locale : undefined;
+}
