@@ -92,6 +92,7 @@ function Cards() {
     messages: messagesFor(language),
     language,
     press: () => new Promise<void>(() => {}),
+    outputSoFar: async () => "",
     showLog() {},
     suggest() {},
   };

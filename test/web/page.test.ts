@@ -397,6 +397,29 @@ describeWithBrowser("the page in a browser", () => {
     );
   });
 
+  test("a page that is opened in the middle of a run shows what was printed so far", async () => {
+    gateway.put({ ...run, state: "running", tail: "as it began\n", actions: ["stop"] }, "run");
+    gateway.script = ({ method }) =>
+      method === "run.log"
+        ? {
+            ok: {
+              text: "as it began\nprinted before\n",
+              offset: 0,
+              lines: 1,
+              totalLines: 1,
+              lost: false,
+              running: true,
+            },
+          }
+        : undefined;
+    await open();
+    await page.locator(".output").getByText("printed before").waitFor();
+    const live = { ...run, state: "running", tail: "printed now\n", actions: ["stop"] } as const;
+    gateway.tell({ type: "event", event: "chat.live", payload: { chatId: "main", messageId: "run", card: live } });
+    await page.locator(".output").getByText("printed now").waitFor();
+    expect(await page.locator(".output").textContent()).toBe("printed now");
+  });
+
   test("Stop and Run again are pressed once each and wait for the gateway", async () => {
     gateway.put({ ...run, state: "running", actions: ["stop", "full-log"] }, "run");
     await open();

@@ -14,6 +14,8 @@ import { MessageList } from "./message-list.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { Refused, SignIn } from "./sign-in.tsx";
 
+/** Lines of a running command's output that a page shows which was opened late. */
+const TAIL_LINES = 40;
 const TITLE = "openclaw-exec";
 
 function readersLanguage(): Pick<CardContext, "messages" | "language"> {
@@ -85,6 +87,7 @@ export function App({ chat, chatId, theme }: AppProps) {
       connected,
       ...readersLanguage(),
       press: (action) => chat.press(action),
+      outputSoFar: async (runId) => (await chat.runLog(runId, undefined, TAIL_LINES)).text,
       showLog: setLog,
       suggest: (text) => composer.current?.fill(text),
     }),

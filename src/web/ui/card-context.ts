@@ -14,6 +14,8 @@ export interface CardContext {
   readonly language: Language;
   /** Rejects with `RequestError`. */
   press(action: PressAction): Promise<void>;
+  /** The end of a run's output as it is now. Rejects with `RequestError`. */
+  outputSoFar(runId: string): Promise<string>;
   showLog(run: { readonly runId: string; readonly command: string }): void;
   /** A chat command for the composer, never sent by itself. */
   suggest(text: string): void;

@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { RunAction, RunCard, RunOutcome } from "../../core/cards.ts";
 import { formatClock, formatDuration } from "../../core/duration.ts";
 import { plainText } from "../ansi.ts";
+import { RequestError } from "../connection.ts";
 import { timeOfDay } from "../format.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
@@ -67,6 +69,32 @@ function RunButton({ action, off, words, act }: RunButtonProps) {
   }
 }
 
+/**
+ * Live output is told to who is there and not kept: a page that is opened or comes back in the middle of a run asks for
+ * what has been printed so far, and shows it until the next live output comes.
+ */
+function useCurrentTail(card: RunCard): string {
+  const { connected, outputSoFar } = useCardContext();
+  const [soFar, setSoFar] = useState<{ readonly card: RunCard; readonly text: string } | undefined>(undefined);
+  const wanted = card.state === "running" && connected.value;
+  const shown = useRef(card);
+  shown.current = card;
+  const { runId } = card;
+  useEffect(() => {
+    if (!wanted) return;
+    const asked = shown.current;
+    outputSoFar(runId).then(
+      (text) => setSoFar({ card: asked, text }),
+      (error: unknown) => {
+        // Without an answer the card shows what it has, and the next live output puts that right.
+        if (!(error instanceof RequestError)) throw error;
+      },
+    );
+  }, [wanted, runId, outputSoFar]);
+  // Any newer form of the card knows better.
+  return soFar?.card === card && card.state === "running" ? soFar.text : card.tail;
+}
+
 export function RunView({ card, titleId }: { readonly card: RunCard; readonly titleId: string }) {
   const context = useCardContext();
   const { busy, trouble, press } = usePress(card);
@@ -75,6 +103,7 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
   const outcome = card.outcome ?? "lost";
   const { tone, icon: Icon } = LOOK[outcome];
   const off = busy || !context.connected.value;
+  const tail = useCurrentTail(card);
   const partial = card.totalChars > card.tail.length;
 
   const act = (action: RunAction) => {
@@ -96,13 +125,13 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
         <span class="card-side">{timeOfDay(card.endedAtMs ?? card.startedAtMs)}</span>
       </header>
       <CommandText text={card.command} />
-      {card.tail === "" ? (
+      {tail === "" ? (
         <p class="no-output">{running ? words.noOutputYet : words.noOutput}</p>
       ) : (
         <div class="output-box">
           {partial && <p class="output-more">{words.lastOf(card.tail.length, card.totalChars)}</p>}
-          <Output text={card.tail} label={running ? "Live output" : "Output"} follow />
-          <CopyButton text={() => plainText(card.tail)} what="output" />
+          <Output text={tail} label={running ? "Live output" : "Output"} follow />
+          <CopyButton text={() => plainText(tail)} what="output" />
         </div>
       )}
       {card.notes.map((note) => (
