@@ -116,7 +116,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const systemEvents = createSystemEvents(store);
 
   const leftovers = createLeftovers();
-  const limits = processLimits(process.env);
+  const limits = processLimits(loaded.environment.vars);
   const supervisor = createSupervisor({ clock });
   const processSessions = new ProcessSessions({
     clock,

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Knock } from "../../../src/core/access/access.ts";
+import { approvalTargets, createChannelAccess } from "../../../src/core/access/channel-access.ts";
+import { createPairing, type Pairing, type PairingRequest } from "../../../src/core/access/pairing.ts";
+import type { ApprovalRecord } from "../../../src/core/approvals/record.ts";
+import { type Config, configSchema } from "../../../src/core/config/schema.ts";
+import type { Actor, ChannelId, Route } from "../../../src/core/route.ts";
+import { type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
+
+type Platform = Exclude<ChannelId, "web">;
+/** One person and one room per platform, with ids as the platform writes them. */
+const IDS = {
+  slack: { me: "U111", other: "U222", room: "C100", topic: "1700000000.000100" },
+  discord: { me: "111111111111111111", other: "222222222222222222", room: "300000000000000000", topic: "" },
+  telegram: { me: "111", other: "222", room: "-1001234567890", topic: "7" },
+} as const;
+const PLATFORMS: readonly Platform[] = ["slack", "discord", "telegram"];
+
+const person = (channel: Platform, id: string, more: Partial<Actor> = {}): Actor => ({
+  kind: "person",
+  channel,
+  accountId: "default",
+  id,
+  ...more,
+});
+const dm = (channel: Platform, id: string): Route => ({ channel, accountId: "default", chatType: "dm", chatId: id });
+const room = (channel: Platform): Route => ({
+  channel,
+  accountId: "default",
+  chatType: channel === "telegram" ? "group" : "channel",
+  chatId: IDS[channel].room,
+  ...(channel === "discord" ? { scopeId: "900000000000000000" } : {}),
+});
+const configure = (channel: Platform, account: object, more: object = {}): Config =>
+  configSchema.parse({ channels: { [channel]: account }, ...more }) as Config;
+const listRoom = (channel: Platform, rules: object = {}): object => {
+  switch (channel) {
+    case "slack":
+      return { channels: { [IDS.slack.room]: rules } };
+    case "discord":
+      return { guilds: { "900000000000000000": { channels: { [IDS.discord.room]: rules } } } };
+    case "telegram":
+      return { groups: { [IDS.telegram.room]: rules }, groupAllowFrom: [IDS.telegram.me] };
+  }
+};
+
+let clock: ManualClock;
+let state: TestState;
+let pairing: Pairing;
+let told: PairingRequest[];
+let config: Config;
+
+beforeEach(async () => {
+  clock = manualClock();
+  state = await openTestState(clock);
+  pairing = createPairing(state.store, clock);
+  told = [];
+});
+afterEach(() => state.dispose());
+
+const access = () =>
+  createChannelAccess({
+    config: () => config,
+    pairing,
+    onPairingRequest: async (request) => {
+      told.push(request);
+    },
+  });
+
+async function verdict(knock: Partial<Knock> & Pick<Knock, "actor" | "route">): Promise<string> {
+  const admission = await access().admit({ kind: "message", addressed: true, ...knock });
+  return admission.kind === "admit" ? admission.rank : admission.kind;
+}
+
+describe.each(PLATFORMS)("who may write to the bot directly on %s", (channel) => {
+  const { me, other } = IDS[channel];
+  const asMe = { actor: person(channel, me), route: dm(channel, me) };
+
+  it.each<[string, object, object, string]>([
+    ["no account", {}, { channels: {} }, "ignore"],
+    ["switched off", { enabled: false, allowFrom: [me] }, {}, "ignore"],
+    ["disabled", { dmPolicy: "disabled", allowFrom: [me] }, {}, "ignore"],
+    ["dm.enabled false", { dm: { enabled: false }, allowFrom: [me] }, {}, "ignore"],
+    ["allowlist, listed", { dmPolicy: "allowlist", allowFrom: [me] }, {}, "authorized"],
+    ["allowlist, listed with prefix", { dmPolicy: "allowlist", allowFrom: [`${channel}:${me}`] }, {}, "authorized"],
+    ["allowlist, somebody else", { dmPolicy: "allowlist", allowFrom: [other] }, {}, "ignore"],
+    ["open to all", { dmPolicy: "open", allowFrom: ["*"] }, {}, "authorized"],
+    ["a star means nothing but with open", { dmPolicy: "pairing", allowFrom: ["*"] }, {}, "answer"],
+    ["pairing, unknown", {}, {}, "answer"],
+    ["pairing, listed", { allowFrom: [me] }, {}, "authorized"],
+    [
+      "owner",
+      { dmPolicy: "allowlist", allowFrom: [other] },
+      { commands: { ownerAllowFrom: [`${channel}:${me}`] } },
+      "owner",
+    ],
+    [
+      "a group of people",
+      { dmPolicy: "allowlist", allowFrom: ["accessGroup:ops"] },
+      { accessGroups: { ops: { type: "message.senders", members: { [channel]: [me] } } } },
+      "authorized",
+    ],
+    [
+      "the same id on another platform",
+      { dmPolicy: "allowlist", allowFrom: ["accessGroup:ops"] },
+      { accessGroups: { ops: { type: "message.senders", members: { web: [me] } } } },
+      "ignore",
+    ],
+    ["approver", { allowFrom: [me], execApprovals: { approvers: [me] } }, {}, "approver"],
+    ["may talk but not command", { allowFrom: [me] }, { commands: { allowFrom: { [channel]: [other] } } }, "known"],
+    ["may command by the common list", { allowFrom: [me] }, { commands: { allowFrom: { "*": [me] } } }, "authorized"],
+  ])("%s", async (_name, account, more, expected) => {
+    config = "channels" in more ? (configSchema.parse(more) as Config) : configure(channel, account, more);
+    expect(await verdict(asMe)).toBe(expected);
+  });
+
+  it("secondary: an agent or a system is never admitted as a person", async () => {
+    config = configure(channel, { allowFrom: [me] });
+    expect(await verdict({ ...asMe, actor: person(channel, me, { kind: "system" }) })).toBe("ignore");
+    expect(await verdict({ ...asMe, actor: person(channel, me, { kind: "agent" }) })).toBe("ignore");
+  });
+
+  it("shows an unpaired person only who they are", async () => {
+    config = configure(channel, {});
+    expect(await verdict({ ...asMe, command: "whoami" })).toBe("unknown");
+    expect(await verdict({ ...asMe, command: "exec" })).toBe("answer");
+  });
+});
+
+describe.each(PLATFORMS)("rooms on %s", (channel) => {
+  const { me, other } = IDS[channel];
+  const here = { actor: person(channel, me), route: room(channel) };
+
+  it.each<[string, object, Partial<Knock>, string]>([
+    ["not listed", {}, {}, "ignore"],
+    ["not listed, native command", {}, { kind: "command", command: "exec" }, "answer"],
+    ["listed, addressed", listRoom(channel), {}, "authorized"],
+    ["listed, not addressed", listRoom(channel), { addressed: false }, "ignore"],
+    ["listed, not addressed, a command", listRoom(channel), { addressed: false, command: "exec" }, "authorized"],
+    ["no mention needed", listRoom(channel, { requireMention: false }), { addressed: false }, "authorized"],
+    ["room switched off", listRoom(channel, { enabled: false }), {}, "ignore"],
+    ["groupPolicy disabled", { ...listRoom(channel), groupPolicy: "disabled" }, {}, "ignore"],
+    [
+      "not one of the room's people",
+      listRoom(channel, channel === "telegram" ? { allowFrom: [other] } : { users: [other] }),
+      {},
+      "ignore",
+    ],
+  ])("%s", async (_name, account, knock, expected) => {
+    config = configure(channel, account);
+    expect(await verdict({ ...here, ...knock })).toBe(expected);
+  });
+
+  it("pairing opens no room", async () => {
+    config = configure(channel, {});
+    const asked = await pairing.request(person(channel, me), dm(channel, me));
+    if (asked.kind === "full") throw new Error("full");
+    await pairing.approve(asked.request.code);
+    expect(await verdict({ actor: person(channel, me), route: dm(channel, me) })).toBe("authorized");
+    expect(await verdict(here)).toBe("ignore");
+  });
+
+  it("without access groups a known person may use commands in any room, nobody else may", async () => {
+    config = configure(channel, { allowFrom: [me] }, { commands: { useAccessGroups: false } });
+    expect(await verdict({ ...here, command: "exec" })).toBe("authorized");
+    expect(await verdict({ ...here, actor: person(channel, other), command: "exec" })).toBe("ignore");
+    expect(await verdict(here)).toBe("ignore");
+  });
+});
+
+describe("pairing", () => {
+  const stranger = (id: string) => ({ actor: person("telegram", id), route: dm("telegram", id) });
+
+  beforeEach(() => {
+    config = configure("telegram", {});
+  });
+
+  it("answers once, tells the owners once, and /start repeats the same code", async () => {
+    const first = await access().admit({ kind: "message", addressed: true, ...stranger("5") });
+    if (first.kind !== "answer" || first.card.kind !== "text") throw new Error(first.kind);
+    expect(first.card.code).toMatch(/^[A-HJ-NP-Z2-9]{8}$/);
+    expect(await verdict(stranger("5"))).toBe("ignore");
+    const again = await access().admit({ kind: "message", addressed: true, command: "start", ...stranger("5") });
+    expect(again).toEqual(first);
+    expect(told).toHaveLength(1);
+  });
+
+  it("keeps at most three waiting, and a place comes free after an hour", async () => {
+    for (const id of ["1", "2", "3"]) expect(await verdict(stranger(id))).toBe("answer");
+    expect(await verdict(stranger("4"))).toBe("ignore");
+    clock.advance(3_600_000);
+    expect(await verdict(stranger("4"))).toBe("answer");
+  });
+
+  it("takes a code typed with blanks and small letters, once", async () => {
+    await verdict(stranger("5"));
+    const [request] = await pairing.list("telegram");
+    const code = request?.code ?? "";
+    const approved = await pairing.approve(` ${code.slice(0, 4).toLowerCase()}-${code.slice(4)} `);
+    expect(approved.actor.id).toBe("5");
+    expect(await verdict(stranger("5"))).toBe("authorized");
+    await expect(pairing.approve(code)).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  it("closes approving after five wrong codes", async () => {
+    await verdict(stranger("5"));
+    const [request] = await pairing.list();
+    for (let index = 0; index < 5; index++) {
+      await expect(pairing.approve("WRONG234")).rejects.toMatchObject({ code: "not-found" });
+    }
+    await expect(pairing.approve(request?.code ?? "")).rejects.toMatchObject({ code: "rate-limited" });
+    clock.advance(10 * 60_000);
+    await expect(pairing.approve(request?.code ?? "")).resolves.toMatchObject({ actor: { id: "5" } });
+  });
+
+  it("revoking closes the door again", async () => {
+    await verdict(stranger("5"));
+    const [request] = await pairing.list();
+    await pairing.approve(request?.code ?? "");
+    expect(await pairing.revoke("telegram", "default", "5")).toBe(true);
+    expect(await verdict(stranger("5"))).toBe("answer");
+  });
+});
+
+describe("who may decide, and where the card goes", () => {
+  const operator: Actor = { kind: "person", channel: "web", accountId: "default", id: "operator" };
+  const web: Route = { channel: "web", accountId: "default", chatType: "dm", chatId: "main" };
+  const record = (requester: Actor, route: Route): ApprovalRecord =>
+    ({ request: { requester, route, agentId: "main", sessionKey: "agent:main:x" } }) as unknown as ApprovalRecord;
+  const guest = person("slack", "U222");
+  const asked = record(guest, room("slack"));
+
+  it("agent-approves-itself: only named approvers and owners may, whoever may talk", async () => {
+    config = configure("slack", { allowFrom: ["U222"], execApprovals: { approvers: ["U111"] } });
+    expect(await access().mayDecide(person("slack", "U111"), asked, undefined)).toBeUndefined();
+    expect(await access().mayDecide(operator, asked, undefined)).toBeUndefined();
+    expect(await access().mayDecide(guest, asked, undefined)).toMatch(/not an approver/);
+    expect(await access().mayDecide(person("discord", "U111"), asked, undefined)).toMatch(/not an approver/);
+    expect(await access().mayDecide(person("slack", "U111", { kind: "agent" }), asked, undefined)).toMatch(
+      /not an approver/,
+    );
+  });
+
+  it("selfApproval: deny keeps an approver from deciding what they asked for", async () => {
+    config = configure("slack", { execApprovals: { approvers: ["U111"] } }, { approvals: { selfApproval: "deny" } });
+    const own = record(person("slack", "U111"), room("slack"));
+    expect(await access().mayDecide(person("slack", "U111"), own, undefined)).toMatch(/asked for this yourself/);
+    expect(await access().mayDecide(operator, own, undefined)).toBeUndefined();
+  });
+
+  it.each<[string, object, object, string[], boolean]>([
+    ["dm by default", { execApprovals: { approvers: ["U111", "U333"] } }, {}, ["slack U111", "slack U333"], true],
+    ["channel", { execApprovals: { approvers: ["U111"], target: "channel" } }, {}, ["slack C100"], false],
+    ["both", { execApprovals: { approvers: ["U111"], target: "both" } }, {}, ["slack C100", "slack U111"], false],
+    ["owners stand in", {}, { commands: { ownerAllowFrom: ["slack:U999"] } }, ["slack U999"], true],
+    ["nobody here may: the operator", {}, {}, ["web main"], true],
+    ["switched off: the operator", { execApprovals: { enabled: false, approvers: ["U111"] } }, {}, ["web main"], true],
+    [
+      "another agent's filter",
+      { execApprovals: { approvers: ["U111"], agentFilter: ["other"] } },
+      {},
+      ["web main"],
+      true,
+    ],
+    [
+      "also to other chats",
+      { execApprovals: { approvers: ["U111"], target: "channel" } },
+      { approvals: { exec: { enabled: true, mode: "both", targets: [{ channel: "telegram", to: "-100" }] } } },
+      ["slack C100", "telegram -100"],
+      false,
+    ],
+    [
+      "only to other chats",
+      { execApprovals: { approvers: ["U111"], target: "channel" } },
+      { approvals: { exec: { enabled: true, mode: "targets", targets: [{ channel: "telegram", to: "-100" }] } } },
+      ["telegram -100"],
+      true,
+    ],
+  ])("card target: %s", (_name, account, more, expected, notice) => {
+    config = configure("slack", account, more);
+    const targets = approvalTargets(config, asked, web);
+    expect(targets.cards.map((route) => `${route.channel} ${route.chatId}`)).toEqual(expected);
+    expect(targets.notice?.chatId).toBe(notice ? "C100" : undefined);
+  });
+});
