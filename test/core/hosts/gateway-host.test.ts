@@ -1,0 +1,174 @@
+import { chmodSync, copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/core/clock.ts";
+import { ShellSnapshots } from "../../../src/core/exec/shell-snapshot.ts";
+import { createGatewayHost } from "../../../src/core/hosts/gateway-host.ts";
+import type { HostRun } from "../../../src/core/hosts/host.ts";
+import type { Plan } from "../../../src/core/policy/decision.ts";
+import type { Supervisor } from "../../../src/core/process/supervisor.ts";
+import { quickSupervisor } from "../process/support.ts";
+
+const PATH = ["/usr/bin", "/bin"];
+
+let supervisor: Supervisor;
+let home: string;
+
+beforeEach(() => {
+  supervisor = quickSupervisor();
+  home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
+});
+afterEach(async () => {
+  await supervisor.shutdown();
+});
+
+async function run(plan: Plan | string, extra: Partial<HostRun> = {}, shell = "/bin/bash", withSnapshots = false) {
+  const env = { HOME: home, SHELL: shell, SLACK_BOT_TOKEN: "xoxb-secret", FOO: "inherited" };
+  const host = createGatewayHost({
+    supervisor,
+    env,
+    path: PATH,
+    ...(withSnapshots
+      ? { snapshots: new ShellSnapshots({ stateDir: join(home, "state"), env, home, clock: systemClock }) }
+      : {}),
+  });
+  const handle = await host.run({
+    plan: typeof plan === "string" ? { kind: "verbatim", text: plan } : plan,
+    cwd: "/tmp",
+    env: {},
+    marks: {},
+    pathPrepend: [],
+    pty: false,
+    stdin: "closed",
+    agentId: "main",
+    sessionKey: "s",
+    ...extra,
+  });
+  let output = "";
+  handle.onOutput((_, text) => {
+    output += text;
+  });
+  const end = await handle.ended;
+  return { output, end };
+}
+
+describe("text in the user's shell", () => {
+  it.each([
+    ["quotes and line ends", `printf '%s|' "it's" 'a "b"' a\\ b\necho 'second line'`, `it's|a "b"|a b|second line\n`],
+    ["a here-document", "cat <<'EOF'\n$HOME `x`\nEOF", "$HOME `x`\n"],
+    ["a leading dash", "-x 2>/dev/null; echo $?", "127\n"],
+    ["trailing blanks and a comment", "echo hi   # comment  ", "hi\n"],
+    ["a backslash at a line end", "echo a\\\nb", "ab\n"],
+  ])("runs byte for byte: %s", async (_, text, expected) => {
+    for (const pathPrepend of [[], ["/opt/first"]]) {
+      for (const snapshots of [false, true]) {
+        expect((await run(text, { pathPrepend }, "/bin/bash", snapshots)).output).toBe(expected);
+      }
+    }
+  });
+
+  it("has OPENCLAW_SHELL, its overrides, the inherited rest, and no secret", async () => {
+    const { output } = await run("env", {
+      env: { MY: "1" },
+      marks: { OPENCLAW_CHANNEL_CONTEXT: '{"chat":{"id":"C"}}' },
+    });
+    const lines = output.split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "OPENCLAW_SHELL=exec",
+        "MY=1",
+        "FOO=inherited",
+        'OPENCLAW_CHANNEL_CONTEXT={"chat":{"id":"C"}}',
+      ]),
+    );
+    expect(output).not.toContain("xoxb");
+  });
+
+  it("a service account without a login shell still runs commands (nologin-shell)", async () => {
+    expect((await run("exit 42", {}, "/bin/false")).end.exitCode).toBe(42);
+  });
+
+  it("fish users get bash, which their commands were read as (fish-shell)", async () => {
+    const fish = join(home, "fish");
+    copyFileSync("/bin/true", fish);
+    chmodSync(fish, 0o755);
+    expect((await run("X=1; echo $X && cat <<EOF\nhi\nEOF", {}, fish)).output).toBe("1\nhi\n");
+  });
+
+  it("puts pathPrepend before everything, also before what start-up files prepend, each folder once", async () => {
+    writeFileSync(join(home, ".bashrc"), "export PATH=/rc/bin:/opt/first:$PATH\n");
+    const { output } = await run(
+      "echo $PATH; env | grep -c PREPEND",
+      { pathPrepend: ["/opt/first", "/opt/$(touch x)"] },
+      "/bin/bash",
+      true,
+    );
+    expect(output).toBe("/opt/first:/opt/$(touch x):/rc/bin:/usr/bin:/bin\n0\n");
+  });
+
+  it("uses aliases and functions of the start-up files, and call variables win over theirs (shell-snapshot-secrets)", async () => {
+    writeFileSync(join(home, ".bashrc"), "alias hey='echo aliased'\nfn() { echo function; }\nexport NVM_DIR=/rc\n");
+    const { output } = await run(
+      "hey; fn; echo $NVM_DIR; env | grep -c SNAPSHOT",
+      { env: { NVM_DIR: "/call" } },
+      "/bin/bash",
+      true,
+    );
+    expect(output).toBe("aliased\nfunction\n/call\n0\n");
+  });
+
+  it("refuses a script for another interpreter instead of feeding it to the shell (shebang-multiline)", async () => {
+    await expect(run("#!/usr/bin/env python3\nimport os\nprint(os.getcwd())")).rejects.toMatchObject({
+      code: "invalid-argument",
+    });
+  });
+
+  it("has the marks in a terminal as well (channel-context-shape)", async () => {
+    const { output } = await run("echo $OPENCLAW_SHELL $OPENCLAW_CHANNEL_CONTEXT; tty", {
+      pty: true,
+      marks: { OPENCLAW_CHANNEL_CONTEXT: "{}" },
+    });
+    expect(output).toMatch(/^exec \{\}\r\n\/dev\/pts\/\d+\r\n$/);
+  });
+});
+
+describe("commands that were allowed without a person", () => {
+  it("argv: no shell, the resolved file, the typed name", async () => {
+    const plan: Plan = {
+      kind: "argv",
+      file: "/bin/bash",
+      argv0: "typed",
+      args: ["-c", 'echo "$0" "$1"', "zero", "$HOME; ls"],
+    };
+    expect((await run(plan)).output).toBe("zero $HOME; ls\n");
+    const named: Plan = { kind: "argv", file: "/bin/bash", argv0: "typed", args: ["-c", "echo $0"] };
+    expect((await run(named)).output).toBe("typed\n");
+    expect((await run(named, { pty: true })).output).toBe("typed\r\n");
+  });
+
+  it("rebuilt: bash without start-up files, also when the text starts like an option (zsh-nomatch-and-dialect)", async () => {
+    expect(
+      (await run({ kind: "rebuilt", text: "'/bin/echo' 'a b' | '/usr/bin/wc' '-c'" }, {}, "/bin/zsh")).output,
+    ).toBe("4\n");
+    expect((await run({ kind: "rebuilt", text: "-x" })).end.exitCode).toBe(127);
+  });
+
+  it("ignore aliases, functions and variables of start-up files (shell-snapshot-secrets)", async () => {
+    writeFileSync(join(home, ".bashrc"), "alias echo='false'\n/bin/echo() { false; }\nexport NVM_DIR=/rc\n");
+    const { output } = await run(
+      { kind: "rebuilt", text: "'/bin/echo' 'real'; '/usr/bin/env'" },
+      { pathPrepend: ["/opt/first"] },
+      "/bin/bash",
+      true,
+    );
+    expect(output.startsWith("real\n")).toBe(true);
+    expect(output).toContain("PATH=/opt/first:/usr/bin:/bin\n");
+    expect(output).not.toMatch(/^(FOO|NVM_DIR|SLACK)/m);
+  });
+
+  it("a file that is gone is an error that nothing was run", async () => {
+    const plan: Plan = { kind: "argv", file: "/nonexistent", argv0: "x", args: [] };
+    await expect(run(plan)).rejects.toMatchObject({ code: "spawn-failed" });
+  });
+});
