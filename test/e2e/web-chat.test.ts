@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -9,7 +10,16 @@ import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
 import { ensureBuilt } from "../support/product.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
 
+const ASKING = { tools: { exec: { mode: "ask" } } };
 const WAIT = { timeout: 15_000, interval: 20 };
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
 
 describeWithBrowser("the web chat of a started gateway", () => {
   let browser: Browser;
@@ -50,7 +60,7 @@ describeWithBrowser("the web chat of a started gateway", () => {
     folder = await mkdtemp(join(tmpdir(), "web-chat-"));
     contexts = [];
     complaints = [];
-    product = await productLives({ config: { tools: { exec: { mode: "ask" } } } });
+    product = await productLives({ config: ASKING });
     link = `${product.url}/#token=${await product.token()}`;
     page = await newPage();
   });
@@ -201,4 +211,28 @@ describeWithBrowser("the web chat of a started gateway", () => {
     await stranger.getByText("Connected", { exact: true }).waitFor();
     expect(stranger.url()).not.toContain("token");
   });
+
+  test("a killed gateway loses nothing: the page comes back by itself, what waited still waits, what was typed is sent", async () => {
+    const lives = await productLives({ config: ASKING, port: await freePort() });
+    try {
+      const here = await newPage(`${lives.url}/#token=${await lives.token()}`);
+      await say("/exec echo waited", here);
+      await approval(here).getByRole("button", { name: "Allow once" }).waitFor();
+      await lives.kill();
+      await here.getByText(/Trying again in \d+ s/).waitFor();
+      expect(await approval(here).getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
+      await say("/exec echo typed meanwhile", here);
+      await here.getByText("will be sent when the connection is back").waitFor();
+
+      await lives.start();
+      await vi.waitFor(async () => expect(await here.locator(".approval").count()).toBe(2), { timeout: 30_000 });
+      await approval(here).getByText("echo typed meanwhile").waitFor();
+      await here.locator(".approval").first().getByRole("button", { name: "Allow once" }).click();
+      await run(here).getByRole("heading", { name: "Finished" }).waitFor();
+      expect(await run(here).locator(".output").textContent()).toBe("waited");
+      expect(await here.locator(".said").count()).toBe(2);
+    } finally {
+      await lives.dispose();
+    }
+  }, 60_000);
 });

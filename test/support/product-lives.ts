@@ -30,7 +30,12 @@ export interface ProductLives {
 }
 
 export async function productLives(
-  options: { readonly config?: object; readonly env?: Record<string, string> } = {},
+  options: {
+    readonly config?: object;
+    readonly env?: Record<string, string>;
+    /** The same in every life, for clients that come back by themselves. Absent: a free one each time. */
+    readonly port?: number;
+  } = {},
 ): Promise<ProductLives> {
   await ensureBuilt();
   const stateDir = await mkdtemp(join(tmpdir(), "openclaw-exec-e2e-"));
@@ -44,7 +49,7 @@ export async function productLives(
 
   async function start(): Promise<void> {
     output = "";
-    const started = spawn(process.execPath, [BIN, "gateway", "--port", "0"], {
+    const started = spawn(process.execPath, [BIN, "gateway", "--port", String(options.port ?? 0)], {
       cwd: stateDir,
       env: { PATH: process.env.PATH ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],
