@@ -8,40 +8,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
-import type { Actor } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type {
   Channel,
   ChannelCapabilities,
   ChannelStatus,
-  Inbound,
   Ingress,
   MessageRef,
   Outbound,
   SendResult,
 } from "../channel.ts";
 import { boltLogger } from "./bolt-log.ts";
-import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
 import { type Backoff, RECONNECT, SocketConnection } from "./connection.ts";
 import { DurableReceiver } from "./durable-receiver.ts";
 import { type RequestListener, slackRequestListener } from "./http.ts";
-import {
-  type PressFacts,
-  readCommand,
-  readMessage,
-  readPress,
-  readReason,
-  type SlackIdentity,
-  type ThreadPolicy,
-  writeReasonMetadata,
-} from "./inbound.ts";
+import type { SlackIdentity, ThreadPolicy } from "./inbound.ts";
 import * as limits from "./limits.ts";
+import { SlackListeners } from "./listeners.ts";
 import { People, Threads } from "./lookup.ts";
 import { BOT_SCOPES } from "./manifest.ts";
-import { escapeMrkdwn } from "./markup.ts";
 import { Outbox } from "./outbox.ts";
 import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
+import { PrivateAnswers } from "./private-answers.ts";
 import { ResponseUrls } from "./response-urls.ts";
 
 export type SlackMode =
@@ -76,11 +64,7 @@ export const DEFAULT_PATH = "/slack/events";
 export const DEFAULT_WRAPPER = "openclaw";
 
 interface Session {
-  readonly identity: SlackIdentity;
-  readonly botName: string;
   readonly outbox: Outbox;
-  readonly people: People;
-  readonly threads: Threads;
   readonly stop: () => Promise<void>;
 }
 
@@ -216,6 +200,7 @@ export class SlackChannel implements Channel {
       receiver: new DurableReceiver(receivers.inner),
       // Otherwise a refused token is an unhandled rejection in the constructor.
       deferInitialization: true,
+      convoStore: false,
       logger,
       clientOptions: writeOptions(),
     });
@@ -237,20 +222,21 @@ export class SlackChannel implements Channel {
     };
     const botName = auth.user ?? "openclaw";
     const threads = new Threads(reads, identity.botUserId);
-    const people = new People(reads, () => deps.clock.now());
-    const outbox = new Outbox({
-      accountId: options.accountId,
-      writes: app.client,
-      reads,
-      botName,
-      threads,
-      responseUrls: this.responseUrls,
-      deps,
-    });
+    const privately = new PrivateAnswers(app.client, this.responseUrls);
+    const outbox = new Outbox({ writes: app.client, reads, botName, threads, privately, deps });
     this.accountDetail = accountDetail(auth, botName);
-    const session = { identity, botName, outbox, people, threads };
-    this.listen(app, session, ingress);
-    return { ...session, stop: await receivers.connect() };
+    new SlackListeners({
+      identity,
+      threadPolicy: options.threads ?? "always",
+      wrapper: options.wrapper ?? DEFAULT_WRAPPER,
+      people: new People(reads, () => deps.clock.now()),
+      threads,
+      privately,
+      responseUrls: this.responseUrls,
+      ingress,
+      deps,
+    }).attach(app);
+    return { outbox, stop: await receivers.connect() };
   }
 
   private receivers(
@@ -300,149 +286,6 @@ export class SlackChannel implements Channel {
     };
   }
 
-  private listen(app: App, session: Omit<Session, "stop">, ingress: Ingress): void {
-    const { identity } = session;
-    const threads = this.options.threads ?? "always";
-    const wrapper = this.options.wrapper ?? DEFAULT_WRAPPER;
-    for (const name of ["message", "app_mention"]) {
-      app.event(name, async ({ event }) => {
-        const facts = readMessage(event, identity, threads);
-        if (facts === undefined) return;
-        const [addressed, actor] = await Promise.all([
-          this.isAddressed(facts, session),
-          this.actor(facts.userId, undefined, session),
-        ]);
-        const { id, route, text } = facts;
-        await storedInTime(
-          ingress({ kind: "message", id, route, actor, text, addressed, receivedAtMs: this.deps.clock.now() }),
-        );
-      });
-    }
-    app.command(/^\//, async ({ ack, command }) => {
-      await ack();
-      const facts = readCommand(command, identity, wrapper);
-      if (facts === undefined) return;
-      const { id, route, name, args, userId } = facts;
-      this.responseUrls.remember(userId, route.chatId, facts.responseUrl);
-      const actor = await this.actor(userId, facts.userName, session);
-      await this.take(
-        ingress,
-        { kind: "command", id, route, actor, name, args, addressed: true, receivedAtMs: this.deps.clock.now() },
-        session,
-      );
-    });
-    app.action(/^/, async ({ ack, body, client }) => {
-      await ack();
-      const facts = readPress(body, identity);
-      if (facts !== undefined) await this.press(facts, client, session, ingress);
-    });
-    app.view(REASON_CALLBACK, async ({ ack, body }) => {
-      await ack();
-      const facts = readReason(body, identity, { block: REASON_BLOCK, input: REASON_INPUT });
-      if (facts === undefined) return;
-      const { id, route, userId, approvalId, comment } = facts;
-      const actor = await this.actor(userId, facts.userName, session);
-      const action = {
-        kind: "approval",
-        approvalId,
-        decision: "deny",
-        ...(comment === "" ? {} : { comment }),
-      } as const;
-      const ref = this.refOf(facts);
-      await this.take(
-        ingress,
-        { kind: "press", id, route, actor, action, ref, addressed: true, receivedAtMs: this.deps.clock.now() },
-        session,
-      );
-    });
-  }
-
-  private async press(
-    facts: PressFacts,
-    client: webApi.WebClient,
-    session: Omit<Session, "stop">,
-    ingress: Ingress,
-  ): Promise<void> {
-    const { id, route, userId, action } = facts;
-    this.responseUrls.remember(userId, route.chatId, facts.responseUrl);
-    if (action === undefined) {
-      await session.outbox.respond(userId, route.chatId, {
-        text: escapeMrkdwn((await this.messages(userId, session)).notice.buttonOutdated),
-      });
-      return;
-    }
-    if (action.kind === "deny-reason") {
-      // The trigger lives 3 s: the dialog opens in the configured language unless the person's is known by now.
-      const messages = await this.messages(userId, session);
-      const view = reasonModal(messages, writeReasonMetadata(facts, action.approvalId));
-      try {
-        await client.views.open({ trigger_id: facts.triggerId, view });
-      } catch (error) {
-        this.deps.log.warn({ why: describeError(error, this.deps.redactor) }, "The reason dialog could not be opened");
-        await session.outbox.respond(userId, route.chatId, { text: escapeMrkdwn(messages.notice.tryAgain) });
-      }
-      return;
-    }
-    const actor = await this.actor(userId, facts.userName, session);
-    const ref = this.refOf(facts);
-    await this.take(
-      ingress,
-      { kind: "press", id, route, actor, action, ref, addressed: true, receivedAtMs: this.deps.clock.now() },
-      session,
-    );
-  }
-
-  /** Slack was told already and will not send it again: when it can not be stored, the person must hear it. */
-  private async take(ingress: Ingress, event: Inbound, session: Omit<Session, "stop">): Promise<void> {
-    try {
-      await ingress(event);
-    } catch (error) {
-      this.deps.log.error(
-        { event: event.kind, why: describeError(error, this.deps.redactor) },
-        "An interaction could not be stored",
-      );
-      const text = escapeMrkdwn(messagesFor(event.actor.locale, this.deps.locale).notice.tryAgain);
-      await session.outbox.respond(event.actor.id, event.route.chatId, { text });
-    }
-  }
-
-  private async isAddressed(
-    facts: NonNullable<ReturnType<typeof readMessage>>,
-    session: Omit<Session, "stop">,
-  ): Promise<boolean> {
-    if (facts.route.chatType === "dm" || facts.mentionsBot) return true;
-    if (facts.inThread === undefined) return false;
-    return facts.inThread.startedByBot || (await session.threads.tookPart(facts.route.chatId, facts.inThread.ts));
-  }
-
-  private async actor(userId: string, name: string | undefined, session: Omit<Session, "stop">): Promise<Actor> {
-    const person = await session.people.find(userId);
-    const display = person.display ?? name;
-    return {
-      kind: "person",
-      channel: "slack",
-      accountId: this.accountId,
-      id: userId,
-      ...(display === undefined ? {} : { display }),
-      ...(person.locale === undefined ? {} : { locale: person.locale }),
-    };
-  }
-
-  private async messages(userId: string, session: Omit<Session, "stop">): Promise<Messages> {
-    return messagesFor((await session.people.find(userId)).locale, this.deps.locale);
-  }
-
-  private refOf(facts: { readonly route: Inbound["route"]; readonly messageTs: string }): MessageRef {
-    const { chatId, threadId } = facts.route;
-    return {
-      channel: "slack",
-      accountId: this.accountId,
-      chatId,
-      messageId: facts.messageTs,
-      ...(threadId === undefined ? {} : { threadId }),
-    };
-  }
-
   private setState(state: Pick<ChannelStatus, "state" | "detail">): void {
     this.current = { channel: "slack", accountId: this.accountId, ...state };
     this.options.onStatus?.(this.current);
@@ -460,19 +303,6 @@ function isSlackTrouble(error: unknown): boolean {
 
 const NOT_STARTED: SendResult = { kind: "retry", afterMs: 1000, why: "the Slack channel is not started" };
 
-/** Not stored within Slack's patience: fail, so that it is not acknowledged and comes again; the id keeps it single. */
-async function storedInTime(stored: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ExecError("internal", "The event was not stored in time.")), limits.INGRESS_MS);
-  });
-  try {
-    await Promise.race([stored, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function accountDetail(auth: webApi.AuthTestResponse, botName: string): string {
   const granted = auth.response_metadata?.scopes;
   const missing = granted === undefined ? [] : BOT_SCOPES.filter((scope) => !granted.includes(scope));
@@ -486,7 +316,13 @@ async function listenOn(
 ): Promise<Server> {
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === "EADDRINUSE"
+          ? "is in use; choose another for channels.slack"
+          : `can not be used (${error.code})`;
+      reject(new ExecError("invalid-argument", `Port ${address.port} on ${address.host} ${why}.`));
+    });
     server.listen(address.port, address.host, resolve);
   });
   return server;

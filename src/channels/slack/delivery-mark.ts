@@ -3,6 +3,9 @@
  * The key is hashed: metadata is readable by other apps of the workspace.
  */
 import { createHash } from "node:crypto";
+import type { webApi } from "@slack/bolt";
+import type { MessageRef, Outbound } from "../channel.ts";
+import * as limits from "./limits.ts";
 
 export const EVENT_TYPE = "openclaw_delivery";
 
@@ -32,4 +35,50 @@ export function readMark(metadata: unknown): DeliveryMark | undefined {
   const { key, part, parts, ready } = event_payload as Record<string, unknown>;
   if (typeof key !== "string" || typeof part !== "number" || typeof parts !== "number") return undefined;
   return { key, part, parts, ready: ready !== false };
+}
+
+export interface Found {
+  /** By part; a part that is not there is a hole. */
+  readonly refs: (MessageRef | undefined)[];
+  readonly parts: number;
+  readonly ready: boolean;
+}
+
+/** Reads back what of `message` is in its conversation, newest pages first, no further than the window. */
+export async function findSent(client: webApi.WebClient, message: Outbound, nowMs: number): Promise<Found> {
+  const wanted = deliveryKey(message.key);
+  const { chatId, threadId } = message.route;
+  const oldest = ((nowMs - limits.RECONCILE_WINDOW_MS) / 1000).toFixed(6);
+  const refs: (MessageRef | undefined)[] = [];
+  let parts = 1;
+  let ready = true;
+  let cursor: string | undefined;
+  for (let page = 0; page < limits.RECONCILE_PAGES; page++) {
+    const query = {
+      channel: chatId,
+      oldest,
+      limit: limits.RECONCILE_PAGE_SIZE,
+      include_all_metadata: true,
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const result =
+      threadId === undefined
+        ? await client.conversations.history(query)
+        : await client.conversations.replies({ ...query, ts: threadId });
+    for (const candidate of result.messages ?? []) {
+      const mark = readMark((candidate as { metadata?: unknown }).metadata);
+      if (mark?.key !== wanted || candidate.ts === undefined) continue;
+      refs[mark.part] = refOf(message, candidate.ts);
+      parts = mark.parts;
+      ready &&= mark.ready;
+    }
+    cursor = result.response_metadata?.next_cursor;
+    if (cursor === undefined || cursor === "") break;
+  }
+  return { refs, parts, ready };
+}
+
+export function refOf(message: Outbound, messageId: string): MessageRef {
+  const { accountId, chatId, threadId } = message.route;
+  return { channel: "slack", accountId, chatId, messageId, ...(threadId === undefined ? {} : { threadId }) };
 }

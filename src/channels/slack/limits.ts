@@ -45,6 +45,8 @@ export const MIN_EDIT_MS = 1200;
 export const INGRESS_MS = 2000;
 /** Names, locales and thread membership are looked up this long at most before an event goes on without them. */
 export const LOOKUP_MS = 700;
+/** The same for presses and commands, which carry a name already and should be felt at once. */
+export const QUICK_LOOKUP_MS = 150;
 
 /** interactivity/handling-user-interaction: a response URL takes 5 posts within 30 minutes. */
 export const RESPONSE_URL_MS = 30 * 60_000;

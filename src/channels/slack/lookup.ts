@@ -61,14 +61,14 @@ export class People {
     this.now = now;
   }
 
-  /** Name and language of a user; empty when Slack does not tell in time. */
-  async find(userId: string): Promise<Person> {
+  /** Name and language of a user; empty when Slack does not tell within `waitMs`, and then known the next time. */
+  async find(userId: string, waitMs: number): Promise<Person> {
     const known = this.known.get(userId);
-    if (known !== undefined && known.untilMs > this.now()) return (await within(known.person, LOOKUP_MS)) ?? NOBODY;
+    if (known !== undefined && known.untilMs > this.now()) return (await within(known.person, waitMs)) ?? NOBODY;
     const person = this.ask(userId);
     this.known.set(userId, { person, untilMs: this.now() + PERSON_MS });
     person.catch(() => this.known.delete(userId));
-    return (await within(person, LOOKUP_MS)) ?? NOBODY;
+    return (await within(person, waitMs)) ?? NOBODY;
   }
 
   private async ask(userId: string): Promise<Person> {

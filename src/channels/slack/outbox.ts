@@ -1,30 +1,28 @@
 /** Sending, editing and finding messages. One Outbound makes each of its Slack messages at most once. */
-import { open } from "node:fs/promises";
 import type { webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
-import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import type { AdapterDeps } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
 import type { MessageRef, Outbound, SendResult } from "../channel.ts";
-import { redactLog } from "../text/redact-log.ts";
 import { Turns } from "../turns.ts";
 import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
-import { deliveryKey, readMark, writeMark } from "./delivery-mark.ts";
+import { deliveryKey, findSent, refOf, writeMark } from "./delivery-mark.ts";
 import { isTs } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import { Recent, type Threads } from "./lookup.ts";
-import { type Failure, failureOf, NO_ACCESS, platformError, REFUSED_BLOCKS } from "./outcome.ts";
-import type { ResponseUrls } from "./response-urls.ts";
+import { failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import type { PrivateAnswers } from "./private-answers.ts";
+import { Uploads } from "./uploads.ts";
 
 type WebClient = webApi.WebClient;
 
 export interface OutboxOptions {
-  readonly accountId: string;
   /** Never retries by itself: a repeated `chat.postMessage` is a second message. */
   readonly writes: WebClient;
   readonly reads: WebClient;
   readonly botName: string;
   readonly threads: Threads;
-  readonly responseUrls: ResponseUrls;
+  readonly privately: PrivateAnswers;
   readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
 }
 
@@ -45,10 +43,12 @@ export class Outbox {
   private readonly settled = new Recent<string, true>(limits.MAX_REMEMBERED_SENDS);
   private readonly lastLive = new Recent<string, string>(500);
   private readonly turns = new Turns();
+  private readonly uploads: Uploads;
   private quietUntilMs = 0;
 
   constructor(options: OutboxOptions) {
     this.options = options;
+    this.uploads = new Uploads(options.writes, options.deps.redactor);
   }
 
   /** One send per key at a time; a key that is done answers with what it made. */
@@ -72,7 +72,7 @@ export class Outbox {
       const drawn = JSON.stringify(first);
       if (this.lastLive.get(key) === drawn) return;
       try {
-        await this.update(ref, first, true);
+        await this.update(ref, first);
         this.lastLive.set(key, drawn);
       } catch (error) {
         const failure = failureOf(error);
@@ -86,7 +86,7 @@ export class Outbox {
     if (message.onlyFor !== undefined && message.route.chatType !== "dm") return undefined;
     const known = this.progress.get(message.key);
     if (known?.done === true) return known.refs[0];
-    const found = await this.findMarked(message);
+    const found = await findSent(this.options.reads, message, this.options.deps.clock.now());
     if (found.refs.length === 0) return undefined;
     const done = found.ready && found.refs.filter((ref) => ref !== undefined).length >= found.parts;
     this.progress.set(message.key, { refs: found.refs as MessageRef[], ready: found.ready, done });
@@ -100,7 +100,7 @@ export class Outbox {
       return { kind: "permanent", why: `"${message.route.threadId}" is no Slack thread` };
     }
     if (message.onlyFor !== undefined && message.route.chatType !== "dm")
-      return await this.sendPrivately(message, rendered);
+      return await this.options.privately.send(message, rendered);
     const progress = this.progress.get(message.key) ?? {
       refs: [],
       ready: rendered.commandFile === undefined,
@@ -112,7 +112,7 @@ export class Outbox {
       try {
         progress.refs[part] = await this.post(message, body, part, rendered);
       } catch (error) {
-        return await this.failed(message, failureOf(error));
+        return failureOf(error);
       }
     }
     const ref = progress.refs[0] as MessageRef;
@@ -124,12 +124,6 @@ export class Outbox {
     if (message.file !== undefined && !progress.done) await this.attachLog(ref, message, message.file);
     progress.done = true;
     return { kind: "sent", ref };
-  }
-
-  /** Nothing of it is in Slack: what a caller may do follows from that, not from the error alone. */
-  private async failed(message: Outbound, failure: Failure): Promise<SendResult> {
-    if (failure.kind === "permanent") this.progress.delete(message.key);
-    return failure;
   }
 
   private async post(message: Outbound, body: SlackMessage, part: number, rendered: RenderedCard): Promise<MessageRef> {
@@ -161,146 +155,25 @@ export class Outbox {
       ts = await send({ text: rendered.plain });
     }
     if (threadId !== undefined) this.options.threads.remember(chatId, threadId);
-    return this.refOf(message, ts ?? "");
-  }
-
-  private refOf(message: Outbound, messageId: string): MessageRef {
-    const { chatId, threadId } = message.route;
-    return {
-      channel: "slack",
-      accountId: this.options.accountId,
-      chatId,
-      messageId,
-      ...(threadId === undefined ? {} : { threadId }),
-    };
+    return refOf(message, ts ?? "");
   }
 
   /** The file first, then the buttons: nobody can press a card whose command they could not read. */
   private async arm(ref: MessageRef, message: Outbound, file: CommandFile): Promise<SendResult> {
-    const attached = await this.upload(ref, file.name, Buffer.from(file.content, "utf8"));
+    const attached = await this.uploads.attach(ref, file.name, file.content);
     if (attached !== undefined) {
       if (attached.kind !== "permanent")
         return { kind: "retry", afterMs: attached.kind === "retry" ? attached.afterMs : 2000, why: attached.why };
-      await this.update(ref, file.refused, true).catch(() => {});
+      await this.update(ref, file.refused).catch(() => {});
       return { kind: "permanent", why: `the whole command could not be attached: ${attached.why}` };
     }
     try {
-      await this.update(
-        ref,
-        file.armed,
-        true,
-        writeMark({ key: deliveryKey(message.key), part: 0, parts: 1, ready: true }),
-      );
+      await this.update(ref, file.armed, writeMark({ key: deliveryKey(message.key), part: 0, parts: 1, ready: true }));
       return { kind: "sent", ref };
     } catch (error) {
       const failure = failureOf(error);
       // Editing twice is harmless, so an unknown outcome is simply tried again.
       return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
-    }
-  }
-
-  private async attachLog(ref: MessageRef, message: Outbound, file: NonNullable<Outbound["file"]>): Promise<void> {
-    let why: string;
-    try {
-      const content = await redactLog(await readTail(file.path), this.options.deps.redactor);
-      if (content.trim() === "") return;
-      const failure = await this.upload(ref, file.name, Buffer.from(content, "utf8"));
-      if (failure === undefined) return;
-      why = failure.why;
-    } catch (error) {
-      why = describeError(error, this.options.deps.redactor);
-    }
-    this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
-    if (message.card.kind !== "run") return;
-    const m = messagesFor(message.onlyFor?.locale, this.options.deps.locale).run;
-    const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
-    if (rendered !== undefined) await this.update(ref, rendered.messages[0], true).catch(() => {});
-  }
-
-  /** Into the thread of the message it belongs to. `undefined`: done. */
-  private async upload(ref: MessageRef, name: string, bytes: Buffer): Promise<Failure | undefined> {
-    try {
-      await this.options.writes.filesUploadV2({
-        channel_id: ref.chatId,
-        thread_ts: ref.threadId ?? ref.messageId,
-        filename: name,
-        file: bytes,
-      });
-      return undefined;
-    } catch (error) {
-      return failureOf(error);
-    }
-  }
-
-  /** Ephemeral; by response URL where the bot is no member; else as a direct message. */
-  private async sendPrivately(message: Outbound, rendered: RenderedCard): Promise<SendResult> {
-    const user = message.onlyFor?.id ?? "";
-    const { chatId, threadId } = message.route;
-    const thread = threadId === undefined ? {} : { thread_ts: threadId };
-    let last: MessageRef | undefined;
-    for (const body of rendered.messages) {
-      try {
-        const { message_ts } = await this.options.writes.chat.postEphemeral({
-          channel: chatId,
-          user,
-          text: body.text,
-          blocks: body.blocks,
-          ...thread,
-        });
-        last ??= this.refOf(message, message_ts ?? "");
-      } catch (error) {
-        if (!NO_ACCESS.has(platformError(error) ?? "")) return failureOf(error);
-        const failure = await this.answerElsewhere(user, chatId, body, failureOf(error));
-        if (failure !== undefined) return failure;
-        last ??= this.refOf(message, "");
-      }
-    }
-    return { kind: "sent", ref: last ?? this.refOf(message, "") };
-  }
-
-  private async answerElsewhere(
-    user: string,
-    chatId: string,
-    body: SlackMessage,
-    refusal: Failure,
-  ): Promise<Failure | undefined> {
-    if (await this.respond(user, chatId, body)) return undefined;
-    try {
-      const { channel } = await this.options.writes.conversations.open({ users: user });
-      if (channel?.id === undefined) return refusal;
-      await this.options.writes.chat.postMessage({
-        channel: channel.id,
-        text: body.text,
-        blocks: body.blocks,
-        unfurl_links: false,
-        unfurl_media: false,
-      });
-      return undefined;
-    } catch {
-      return refusal;
-    }
-  }
-
-  /** False: there is no live response URL, or Slack refused it. */
-  async respond(
-    user: string,
-    chatId: string,
-    body: { readonly text: string; readonly blocks?: SlackMessage["blocks"] },
-  ): Promise<boolean> {
-    const url = this.options.responseUrls.take(user, chatId);
-    if (url === undefined) return false;
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ response_type: "ephemeral", replace_original: false, ...body }),
-        redirect: "error",
-        signal: AbortSignal.timeout(limits.WEB_API_TIMEOUT_MS),
-      });
-      await response.body?.cancel();
-      return response.ok;
-    } catch {
-      return false;
     }
   }
 
@@ -314,7 +187,7 @@ export class Outbox {
     const body = rendered.commandFile?.armed ?? rendered.messages[0];
     try {
       if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return { kind: "sent", ref };
-      await this.update(ref, body, true);
+      await this.update(ref, body);
     } catch (error) {
       const failure = failureOf(error);
       if (failure.kind === "permanent" && REFUSED_BLOCKS.has(failure.code) && rendered.plain !== undefined) {
@@ -329,11 +202,21 @@ export class Outbox {
 
   private async editPlainly(ref: MessageRef, text: string): Promise<SendResult> {
     try {
-      await this.update(ref, { text, blocks: [] }, true);
+      await this.update(ref, { text, blocks: [] });
       return { kind: "sent", ref };
     } catch (error) {
       return failureOf(error);
     }
+  }
+
+  private async attachLog(ref: MessageRef, message: Outbound, file: NonNullable<Outbound["file"]>): Promise<void> {
+    const why = await this.uploads.attachLog(ref, file);
+    if (why === undefined) return;
+    this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
+    if (message.card.kind !== "run") return;
+    const m = messagesFor(message.onlyFor?.locale, this.options.deps.locale).run;
+    const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
+    if (rendered !== undefined) await this.update(ref, rendered.messages[0]).catch(() => {});
   }
 
   /** A redrawn pending card must not bring back buttons that a later state has taken away. */
@@ -347,54 +230,14 @@ export class Outbox {
     return live === undefined || (live.blocks ?? []).some((block) => block.type === "actions");
   }
 
-  private async update(
-    ref: MessageRef,
-    body: SlackMessage,
-    replaceBlocks: boolean,
-    metadata?: ReturnType<typeof writeMark>,
-  ): Promise<void> {
+  private async update(ref: MessageRef, body: SlackMessage, metadata?: ReturnType<typeof writeMark>): Promise<void> {
     await this.options.writes.chat.update({
       channel: ref.chatId,
       ts: ref.messageId,
       text: body.text,
-      ...(replaceBlocks ? { blocks: body.blocks } : {}),
+      blocks: body.blocks,
       ...(metadata === undefined ? {} : { metadata }),
     });
-  }
-
-  private async findMarked(
-    message: Outbound,
-  ): Promise<{ refs: (MessageRef | undefined)[]; parts: number; ready: boolean }> {
-    const wanted = deliveryKey(message.key);
-    const { chatId, threadId } = message.route;
-    const oldest = ((this.options.deps.clock.now() - limits.RECONCILE_WINDOW_MS) / 1000).toFixed(6);
-    const refs: (MessageRef | undefined)[] = [];
-    let parts = 1;
-    let ready = true;
-    let cursor: string | undefined;
-    for (let page = 0; page < limits.RECONCILE_PAGES; page++) {
-      const query = {
-        channel: chatId,
-        oldest,
-        limit: limits.RECONCILE_PAGE_SIZE,
-        include_all_metadata: true,
-        ...(cursor === undefined ? {} : { cursor }),
-      };
-      const result =
-        threadId === undefined
-          ? await this.options.reads.conversations.history(query)
-          : await this.options.reads.conversations.replies({ ...query, ts: threadId });
-      for (const candidate of result.messages ?? []) {
-        const mark = readMark((candidate as { metadata?: unknown }).metadata);
-        if (mark?.key !== wanted || candidate.ts === undefined) continue;
-        refs[mark.part] = this.refOf(message, candidate.ts);
-        parts = mark.parts;
-        ready &&= mark.ready;
-      }
-      cursor = result.response_metadata?.next_cursor;
-      if (cursor === undefined || cursor === "") break;
-    }
-    return { refs, parts, ready };
   }
 
   private render(card: Card, message?: Outbound): RenderedCard | undefined {
@@ -414,20 +257,4 @@ export class Outbox {
 function isOpen(card: Card): boolean {
   if (card.kind === "approval") return card.state === "pending";
   return card.kind === "run" && card.state === "running";
-}
-
-/** The last {@link limits.MAX_LOG_BYTES} of a file, from a line's start. */
-async function readTail(path: string): Promise<string> {
-  const handle = await open(path, "r");
-  try {
-    const { size } = await handle.stat();
-    const start = Math.max(0, size - limits.MAX_LOG_BYTES);
-    const buffer = Buffer.alloc(size - start);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-    const text = buffer.subarray(0, bytesRead).toString("utf8");
-    if (start === 0) return text;
-    return `[… ${start} bytes left out …]\n${text.slice(text.indexOf("\n") + 1)}`;
-  } finally {
-    await handle.close();
-  }
 }

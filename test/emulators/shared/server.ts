@@ -187,6 +187,10 @@ export abstract class EmulatorServer {
         });
         return;
       }
+      if (parsed.path === "/favicon.ico") {
+        writeReply(response, { status: 204 });
+        return;
+      }
       if (parsed.path.startsWith("/_ui/")) {
         this.servePage(parsed, response);
         return;

@@ -75,13 +75,13 @@ function asHtml(pieces: readonly Piece[]): string {
     .join("");
 }
 
-function richPieces(element: Json, names: Names, bullet = ""): Piece[] {
+function richPieces(element: Json, names: Names): Piece[] {
   const children = (element.elements ?? []) as Json[];
   switch (element.type) {
     case "rich_text_preformatted":
       return [{ text: children.map((child) => leaf(child, names).text).join(""), tag: "pre" }];
     case "rich_text_list":
-      return children.flatMap((item) => [{ text: "\n• " }, ...richPieces(item, names, bullet)]);
+      return children.flatMap((item, i) => [{ text: i === 0 ? "• " : "\n• " }, ...richPieces(item, names)]);
     case "rich_text_quote":
     case "rich_text_section":
       return children.map((child) => leaf(child, names));
@@ -156,7 +156,7 @@ function drawBlock(block: Json, names: Names): Drawn {
       const elements = (block.elements ?? []) as unknown[];
       return both(
         elements.flatMap((element, i) => [...(i === 0 ? [] : [{ text: "  ·  " }]), ...textObject(element, names)]),
-        "small",
+        "footer",
       );
     }
     case "rich_text": {

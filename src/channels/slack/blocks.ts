@@ -1,0 +1,64 @@
+/** The Block Kit pieces that cards share. docs.slack.dev/reference/block-kit */
+import type { types } from "@slack/bolt";
+import type { CardButton } from "../cards/approval-view.ts";
+import * as limits from "./limits.ts";
+import { shorten } from "./markup.ts";
+
+export function header(text: string, blockId: string): types.HeaderBlock {
+  return {
+    type: "header",
+    block_id: blockId,
+    text: { type: "plain_text", text: text.slice(0, limits.MAX_HEADER), emoji: false },
+  };
+}
+
+export function smallPrint(lines: readonly string[]): types.ContextBlock[] {
+  const elements = lines
+    .filter((line) => line !== "")
+    .slice(0, 10)
+    .map((text) => ({ type: "plain_text" as const, text: shorten(text, limits.LINE_BUDGET), emoji: false }));
+  return elements.length === 0 ? [] : [{ type: "context", elements }];
+}
+
+/** Shown in the reader's own time zone. docs.slack.dev/messaging/formatting-message-text#date-formatting */
+export function slackDate(atMs: number): string {
+  const fallback = `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return `<!date^${Math.floor(atMs / 1000)}^{date_short_pretty} {time}|${fallback}>`;
+}
+
+export function buttonBlock(buttons: readonly CardButton[], cancel: string): types.ActionsBlock[] {
+  if (buttons.length === 0) return [];
+  return [
+    {
+      type: "actions",
+      block_id: "oc:actions",
+      elements: buttons.map((button) => ({
+        type: "button",
+        // Unique within the message; the id of what it decides is in the value.
+        action_id: `oc:${button.code.split(":", 2).join(":")}`,
+        text: { type: "plain_text", text: button.label.slice(0, limits.MAX_BUTTON_TEXT), emoji: false },
+        value: button.code,
+        ...(button.style === "success"
+          ? { style: "primary" as const }
+          : button.style === "danger"
+            ? { style: "danger" as const }
+            : {}),
+        ...(button.confirm === undefined
+          ? {}
+          : {
+              confirm: {
+                title: { type: "plain_text", text: button.confirm.title.slice(0, limits.MAX_CONFIRM_TITLE) },
+                text: { type: "plain_text", text: confirmText(button.confirm.text) },
+                confirm: { type: "plain_text", text: button.label.slice(0, limits.MAX_CONFIRM_BUTTON) },
+                deny: { type: "plain_text", text: cancel.slice(0, limits.MAX_CONFIRM_BUTTON) },
+              },
+            }),
+      })),
+    },
+  ];
+}
+
+/** Below the limit even with the count of what is left out. */
+function confirmText(text: string): string {
+  return shorten(text, limits.MAX_CONFIRM_TEXT - 30);
+}

@@ -1,0 +1,99 @@
+/** Text cards: title, prose, fields, code and a hint, in as few messages as Slack's limits allow. Pure. */
+import type { TextCard } from "../../core/cards.ts";
+import { blocksOf } from "../text/blocks.ts";
+import { chunkMessages } from "../text/chunk.ts";
+import { cleanOutput } from "../text/clean.ts";
+import { textCost } from "../text/excerpt.ts";
+import { showInvisible } from "../text/visible.ts";
+import { smallPrint } from "./blocks.ts";
+import type { RenderedCard, SlackCardContext } from "./cards.ts";
+import * as limits from "./limits.ts";
+import {
+  bold,
+  escapeMrkdwn,
+  italic,
+  leaves,
+  plain,
+  preformatted,
+  type RichText,
+  richText,
+  section,
+  shorten,
+} from "./markup.ts";
+
+const TONE_MARK = { info: "", success: "✓ ", warning: "⚠ ", error: "✗ " } as const;
+
+export function renderText(card: TextCard, context: SlackCardContext): RenderedCard {
+  const clean = (text: string): string => context.redactor.redact(cleanOutput(text)).text;
+  const mark = TONE_MARK[card.tone];
+  const title = clean(card.title ?? "").trim();
+  const text = clean(card.text ?? "");
+  const hint = clean(card.hint ?? "").trim();
+  const chunks = textChunks(title === "" ? mark + text : text);
+  const units: Unit[] = [
+    { elements: section(bold(title === "" ? "" : shorten(mark + title, limits.LINE_BUDGET * 2))) },
+    ...chunks.map((chunk, i) => ({ elements: chunkElements(chunk), fresh: i > 0 })),
+    { elements: fieldsSection(card, clean) },
+    { elements: preformatted(shorten(showInvisible(clean(card.code ?? "")), limits.CODE_BUDGET)) },
+  ];
+  const bodies = pack(units.filter((unit) => unit.elements.length > 0));
+  const first = [title, chunks[0] ?? "", hint].filter((part) => part !== "").join(" · ");
+  const fallback = escapeMrkdwn(shorten(first.trim() === "" ? "…" : first, limits.MAX_FALLBACK_TEXT / 2));
+  const [head = { text: fallback, blocks: [] }, ...rest] = bodies.map((body, i) => ({
+    text: i === 0 ? fallback : "…",
+    blocks: [richText(body), ...(i === bodies.length - 1 ? smallPrint([hint]) : [])],
+  }));
+  return { messages: [head, ...rest], plain: fallback };
+}
+
+interface Unit {
+  readonly elements: RichText[];
+  /** Begins a message of its own. */
+  readonly fresh?: boolean;
+}
+
+/** As few messages as the budget allows, order kept. Each unit alone fits. */
+function pack(units: readonly Unit[]): RichText[][] {
+  const bodies: RichText[][] = [];
+  let room = 0;
+  for (const { elements, fresh } of units) {
+    const cost = textCost(JSON.stringify(elements), limits.slackCost);
+    const last = bodies.at(-1);
+    if (last === undefined || fresh === true || cost > room) {
+      bodies.push([...elements]);
+      room = limits.BLOCK_TEXT_BUDGET - limits.LINE_BUDGET * 2 - cost;
+    } else {
+      last.push(...elements);
+      room -= cost;
+    }
+  }
+  return bodies;
+}
+
+function textChunks(text: string): string[] {
+  const chunks = chunkMessages(text, { limit: limits.TEXT_BUDGET, unitCost: limits.slackCost });
+  if (chunks.length > limits.MAX_TEXT_MESSAGES) return [shorten(text, limits.TEXT_BUDGET)];
+  return chunks.length <= 2 ? chunks : chunks.map((chunk, i) => `${chunk}\n(${i + 1}/${chunks.length})`);
+}
+
+function fieldsSection(card: TextCard, clean: (text: string) => string): RichText[] {
+  const fields = (card.fields ?? []).slice(0, limits.MAX_FIELDS);
+  const left = (card.fields?.length ?? 0) - fields.length;
+  const each = Math.min(limits.LINE_BUDGET * 2, Math.floor(limits.FIELDS_BUDGET / Math.max(fields.length, 1) / 3));
+  const part = (text: string): string => shorten(clean(text), each);
+  return section(
+    ...fields.flatMap((field, i) => [
+      bold(`${i === 0 ? "" : "\n"}${part(field.label)}  `),
+      plain(part(field.value)),
+      italic(field.note === undefined ? "" : `  (${part(field.note)})`),
+    ]),
+    plain(left > 0 ? `\n+${left}` : ""),
+  );
+}
+
+/** Prose as it is; fenced code without its fences, in monospace. */
+function chunkElements(chunk: string): RichText[] {
+  return blocksOf(chunk).flatMap((block) =>
+    block.kind === "pre" ? preformatted(block.value) : section(...leaves(block.value)),
+  );
+}

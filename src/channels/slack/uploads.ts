@@ -1,0 +1,63 @@
+/** Files below a message: the whole command of a card, the full log of a run. */
+import { open } from "node:fs/promises";
+import type { webApi } from "@slack/bolt";
+import { describeError } from "../adapter-deps.ts";
+import type { MessageRef } from "../channel.ts";
+import type { Redactor } from "../text/redact.ts";
+import { redactLog } from "../text/redact-log.ts";
+import * as limits from "./limits.ts";
+import { type Failure, failureOf } from "./outcome.ts";
+
+export class Uploads {
+  private readonly client: webApi.WebClient;
+  private readonly redactor: Redactor;
+
+  constructor(client: webApi.WebClient, redactor: Redactor) {
+    this.client = client;
+    this.redactor = redactor;
+  }
+
+  /** Into the thread of the message it belongs to. `undefined`: done. */
+  async attach(ref: MessageRef, name: string, content: string): Promise<Failure | undefined> {
+    try {
+      await this.client.filesUploadV2({
+        channel_id: ref.chatId,
+        thread_ts: ref.threadId ?? ref.messageId,
+        filename: name,
+        file: Buffer.from(content, "utf8"),
+      });
+      return undefined;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** A log file, cleaned and masked. Resolves to why it could not be attached; an empty log needs no file. */
+  async attachLog(
+    ref: MessageRef,
+    file: { readonly name: string; readonly path: string },
+  ): Promise<string | undefined> {
+    try {
+      const content = await redactLog(await readTail(file.path), this.redactor);
+      return content.trim() === "" ? undefined : (await this.attach(ref, file.name, content))?.why;
+    } catch (error) {
+      return describeError(error, this.redactor);
+    }
+  }
+}
+
+/** The last {@link limits.MAX_LOG_BYTES} of a file, from a line's start. */
+async function readTail(path: string): Promise<string> {
+  const handle = await open(path, "r");
+  try {
+    const { size } = await handle.stat();
+    const start = Math.max(0, size - limits.MAX_LOG_BYTES);
+    const buffer = Buffer.alloc(size - start);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+    const text = buffer.subarray(0, bytesRead).toString("utf8");
+    if (start === 0) return text;
+    return `[… ${start} bytes left out …]\n${text.slice(text.indexOf("\n") + 1)}`;
+  } finally {
+    await handle.close();
+  }
+}
