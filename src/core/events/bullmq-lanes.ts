@@ -117,7 +117,7 @@ export class Lanes {
       const [next, lanes] = await this.#link.run((redis) =>
         redis.sscan(this.#lanesKey(queue), cursor, "COUNT", SCAN_COUNT),
       );
-      for (const lane of lanes) await this.#advance(queue, lane, "");
+      await Promise.all(lanes.map((lane) => this.#advance(queue, lane, "")));
       cursor = next;
     } while (cursor !== "0");
   }

@@ -19,7 +19,7 @@ export const LOCK_MS = 30_000;
 const EVENT_LOG_LENGTH = 1000;
 
 /** How long closing waits for Redis to take what is left; beyond it the locks run out and the jobs run again. */
-const CLOSE_LIMIT_MS = 3000;
+const CLOSE_LIMIT_MS = 1500;
 
 /** How long opening waits for Redis to answer. */
 const OPEN_TIMEOUT_MS = 5000;
@@ -142,6 +142,7 @@ class BullmqQueue implements Queue {
 
   async process<T>(name: string, handler: Handler<T>, options: { readonly concurrency?: number } = {}): Promise<void> {
     this.#assertOpen();
+    if (this.#closing) throw new ExecError("state-unavailable", "The job queue is closing and takes no handlers.");
     assertJobName(name);
     const { concurrency = 1 } = options;
     assertConcurrency(concurrency);
@@ -256,7 +257,9 @@ class BullmqQueue implements Queue {
     await Promise.all(workers.map((worker) => worker.idle(ABORT_GRACE_MS)));
     for (const worker of workers) worker.abandon();
     // While Redis is down a worker waits for it; closing does not.
-    await within(CLOSE_LIMIT_MS, closed).catch(() => {});
+    await within(CLOSE_LIMIT_MS, closed).catch(() => {
+      for (const each of [this.#schedules, ...workers]) void each.disconnect().catch(() => {});
+    });
     this.#closed = true;
     await within(CLOSE_LIMIT_MS, this.#closeQueues()).catch(() => {});
     if (this.#workerRedis) await closeRedis(this.#workerRedis);

@@ -100,6 +100,10 @@ export class BullmqSchedules {
     await this.#worker?.close();
   }
 
+  async disconnect(): Promise<void> {
+    await this.#worker?.disconnect();
+  }
+
   async close(): Promise<void> {
     await this.#queue.close();
   }

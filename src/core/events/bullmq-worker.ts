@@ -105,6 +105,11 @@ export class BullmqWorker {
     await Promise.all([...this.#settling, this.#sweeping]);
   }
 
+  /** For a close that does not end because Redis does not answer. */
+  async disconnect(): Promise<void> {
+    await this.#worker.disconnect();
+  }
+
   /** Resolves when nothing runs any more, or after `limitMs`. */
   idle(limitMs: number): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
@@ -180,7 +185,8 @@ export class BullmqWorker {
     });
     const running = { job, controller, abandon };
     this.#running.add(running);
-    const handled = this.#options.handler(publicJob(job, this.#options.queue.name, controller.signal)).then(
+    const { handler, queue } = this.#options;
+    const handled = (async () => handler(publicJob(job, queue.name, controller.signal)))().then(
       (): Ending => ({ kind: "done" }),
       (error): Ending => (controller.signal.aborted ? { kind: "again" } : { kind: "failed", error }),
     );

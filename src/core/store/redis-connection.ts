@@ -12,6 +12,7 @@ export const COMMAND_TIMEOUT_MS = 3000;
 export const SILENCE_TIMEOUT_MS = 10_000;
 
 const CONNECT_TIMEOUT_MS = 5000;
+const QUIT_TIMEOUT_MS = 1000;
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 1000;
 
@@ -54,10 +55,17 @@ function reportTrouble(redis: Redis, name: string, url: string, onTrouble: OnTro
   });
 }
 
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: ExecError) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
 /** One connection whose calls end within a known time, with an `ExecError` of code `state-unavailable`. */
 export class RedisLink {
   readonly redis: Redis;
   readonly #where: string;
+  readonly #waiters = new Set<Waiter>();
   #lastError: string | undefined;
   #closed = false;
 
@@ -71,29 +79,20 @@ export class RedisLink {
     this.redis.on("error", (error: Error) => {
       this.#lastError = error.message;
     });
+    this.redis.on("ready", () => this.#settle());
   }
 
   /** Resolves once commands can be sent; rejects after `limitMs`. */
   async ready(limitMs: number = READY_WAIT_MS): Promise<void> {
-    const { redis } = this;
     if (this.#closed) throw this.#unavailable("the connection was closed");
-    if (redis.status === "ready") return;
+    if (this.redis.status === "ready") return;
     await new Promise<void>((resolve, reject) => {
-      const settle = (error?: ExecError): void => {
-        clearTimeout(timer);
-        redis.off("ready", onReady);
-        redis.off("end", onEnd);
-        if (error) reject(error);
-        else resolve();
-      };
-      const onReady = (): void => settle();
-      const onEnd = (): void => settle(this.#unavailable("the connection was closed"));
-      const timer = setTimeout(
-        () => settle(this.#unavailable(this.#lastError ?? `no connection within ${limitMs} ms`)),
-        limitMs,
-      );
-      redis.once("ready", onReady);
-      redis.once("end", onEnd);
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter);
+        reject(this.#unavailable(this.#lastError ?? `no connection within ${limitMs} ms`));
+      }, limitMs);
+      const waiter = { resolve, reject, timer };
+      this.#waiters.add(waiter);
     });
   }
 
@@ -108,7 +107,17 @@ export class RedisLink {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#settle(this.#unavailable("the connection was closed"));
     await closeRedis(this.redis);
+  }
+
+  #settle(error?: ExecError): void {
+    for (const { resolve, reject, timer } of this.#waiters) {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve();
+    }
+    this.#waiters.clear();
   }
 
   #unavailable(detail: string): ExecError {
@@ -126,7 +135,7 @@ export async function closeRedis(redis: Redis): Promise<void> {
     redis.disconnect();
     return;
   }
-  const force = setTimeout(() => redis.disconnect(), COMMAND_TIMEOUT_MS);
+  const force = setTimeout(() => redis.disconnect(), QUIT_TIMEOUT_MS);
   await redis.quit().catch(() => redis.disconnect());
   clearTimeout(force);
 }

@@ -172,7 +172,7 @@ requireOrSkip("redis-server", redisAvailable)("the BullMQ queue", () => {
     expect(performance.now() - began).toBeLessThan(READY_WAIT_MS + COMMAND_TIMEOUT_MS + 1000);
     const closing = performance.now();
     await queue.close({ drainMs: 0 });
-    expect(performance.now() - closing).toBeLessThan(10_000);
+    expect(performance.now() - closing).toBeLessThan(6000);
     thaw();
   });
 
