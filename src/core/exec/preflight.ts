@@ -4,7 +4,7 @@
  * the interpreter. Not for calls under security=full with ask=off: there the policy is followed without a second guess.
  */
 import { open, realpath } from "node:fs/promises";
-import { relative, resolve, sep } from "node:path";
+import { basename, relative, resolve, sep } from "node:path";
 import { ExecError } from "../errors.ts";
 import { programName } from "../policy/program-kinds.ts";
 import { mentionedCommands } from "../policy/shell/parse.ts";
@@ -53,9 +53,9 @@ function refusal(target: ScriptTarget, finding: Finding): ExecError {
 /** The script file of `python [options] file.py` or `node [options] file.js`; assignments and `env …` before it are stepped over. */
 export function scriptTarget(words: readonly (string | undefined)[]): ScriptTarget | undefined {
   const rest = withoutEnv(words);
-  const name = rest[0] === undefined ? "" : programName(rest[0]);
-  if (/^python(3(\.\d+)?)?$/.test(name)) return operand(rest.slice(1), "python", /\.py$/i);
-  if (name === "node") return operand(rest.slice(1), "node", /\.[cm]?js$/i);
+  const name = rest[0] === undefined ? "" : programName(basename(rest[0]));
+  if (/^python[\d.]*$/.test(name)) return operand(rest.slice(1), "python", /\.py$/i);
+  if (name === "node" || name === "nodejs") return operand(rest.slice(1), "node", /\.[cm]?js$/i);
   return undefined;
 }
 
@@ -85,7 +85,7 @@ function operand(
 }
 
 function withoutEnv(words: readonly (string | undefined)[]): readonly (string | undefined)[] {
-  if (words[0] === undefined || programName(words[0]) !== "env") return words;
+  if (words[0] === undefined || programName(basename(words[0])) !== "env") return words;
   let at = 1;
   while (at < words.length && /^(-|[A-Za-z_][A-Za-z0-9_]*=)/.test(words[at] ?? "")) {
     at += words[at] === "-u" || words[at] === "--unset" ? 2 : 1;

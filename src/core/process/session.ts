@@ -37,8 +37,8 @@ export interface SessionSettings {
 /** `ended` also for a spawn that failed. */
 export type SessionState = "starting" | "running" | "ended";
 
-/** How an ended session is called in lists: `killed` for a stop that somebody asked for. */
-export type SessionStatus = "running" | "completed" | "failed" | "killed";
+/** How a session is called in lists: `queued` while it waits for a place, `killed` for a stop that somebody asked for. */
+export type SessionStatus = "queued" | "running" | "completed" | "failed" | "killed";
 
 /** Unread output. It is given again at the next read unless `acknowledge` was called. */
 export interface Delivery {
@@ -98,6 +98,7 @@ export class ProcessSession {
   #exportedLog: string | undefined;
   #endObserved = false;
   #endAcknowledged = false;
+  #leaveLine: (() => void) | undefined;
   #settle: (end: EndInfo) => void = () => {};
 
   /** Use `ProcessSessions.reserve`. */
@@ -133,8 +134,24 @@ export class ProcessSession {
     });
   }
 
+  /** The command waits for a place among those that run; a stop until then calls `leave`. */
+  waitInLine(leave: () => void): void {
+    this.#leaveLine = leave;
+  }
+
+  /** It has its place: from here on it is starting. */
+  leftLine(): void {
+    this.#leaveLine = undefined;
+  }
+
+  /** Waits for a place; nothing has been started. */
+  get queued(): boolean {
+    return this.#leaveLine !== undefined && this.#end === undefined;
+  }
+
   /** Ties the live child to the session; once. A stop asked for meanwhile is passed on now. */
   attach(handle: ProcessHandle): void {
+    this.#leaveLine = undefined;
     this.#handle = handle;
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
@@ -143,10 +160,10 @@ export class ProcessSession {
     if (this.#stopWanted !== undefined) handle.stop(this.#stopWanted);
   }
 
-  /** The child could not be started: ends the session without one. */
-  fail(message: string): void {
+  /** No child was started and none will be: ends the session without one. */
+  fail(message: string, reason: Extract<EndReason, "spawn-failed" | "manual-cancel"> = "spawn-failed"): void {
     this.#finish({
-      reason: "spawn-failed",
+      reason,
       exitCode: null,
       exitSignal: null,
       timedOut: false,
@@ -175,7 +192,7 @@ export class ProcessSession {
   }
 
   get status(): SessionStatus {
-    return sessionStatus(this.#end);
+    return this.queued ? "queued" : sessionStatus(this.#end);
   }
 
   get end(): EndInfo | undefined {
@@ -336,8 +353,9 @@ export class ProcessSession {
   }
 
   stop(reason: Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown"> = "manual-cancel"): void {
-    if (this.#handle === undefined) this.#stopWanted ??= reason;
-    else this.#handle.stop(reason);
+    if (this.#handle !== undefined) return this.#handle.stop(reason);
+    this.#stopWanted ??= reason;
+    this.#leaveLine?.();
   }
 
   /** A stop was asked for before there was a child: do not start one. */

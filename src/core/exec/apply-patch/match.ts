@@ -113,26 +113,31 @@ function findBlock(
 
 function edit(lines: readonly Line[], at: number, body: readonly PatchLine[]): Edit {
   let next = at;
+  let replaced: Line | undefined;
   const result: Line[] = [];
   for (const line of body) {
     switch (line.kind) {
       case "context":
         result.push(lines[next++] as Line);
+        replaced = undefined;
         break;
       case "remove":
-        next++;
+        replaced = lines[next++];
         break;
       case "add":
-        result.push({ text: line.text, eol: neighbourEol(lines, result.at(-1), next) });
+        result.push({
+          text: line.text,
+          eol: eolFor([replaced, result.at(-1), lines[next - 1], lines[next], lines[0]]),
+        });
+        replaced = undefined;
         break;
     }
   }
   return { at, removed: next - at, lines: result };
 }
 
-/** A new line ends like the one above it, else like the one below, else like the file. */
-function neighbourEol(lines: readonly Line[], above: Line | undefined, next: number): string {
-  const candidates = [above, lines[next - 1], lines[next], lines[0]];
+/** A new line ends like the one it replaces, else like the one above, else like the one below, else like the file. */
+function eolFor(candidates: readonly (Line | undefined)[]): string {
   return candidates.find((line) => line !== undefined && line.eol !== "")?.eol ?? "\n";
 }
 
