@@ -30,10 +30,52 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./gateway.ts")),
   },
   {
+    name: "chat",
+    group: "Run",
+    about: "Chat with the running gateway in this terminal",
+    define: later(() => import("./chat.ts")),
+  },
+  {
+    name: "tool",
+    group: "Run",
+    about: "Run one tool call and print its result as JSON",
+    define: later(() => import("./tool.ts")),
+  },
+  {
+    name: "audit",
+    group: "Look",
+    about: "Show or verify who asked, who decided and what ran",
+    define: later(() => import("./audit.ts")),
+  },
+  {
     name: "explain",
     group: "Look",
     about: "Say what the policy would do with a command, without running it",
     define: later(() => import("./explain.ts")),
+  },
+  {
+    name: "approvals",
+    group: "Set up",
+    about: "See, answer and change what may run: rules and waiting requests",
+    define: later(() => import("./approvals.ts")),
+  },
+  {
+    name: "exec-policy",
+    group: "Set up",
+    about: "See or change the policy of this machine",
+    define: later(() => import("./exec-policy.ts")),
+  },
+  {
+    name: "channels",
+    group: "Set up",
+    about: "See whether chats are connected; print the Slack app's manifest",
+    define: later(() => import("./channels.ts")),
+  },
+  {
+    name: "pairing",
+    group: "Set up",
+    about: "Let people in who wrote to the bot",
+    define: later(() => import("./pairing.ts")),
   },
   {
     name: "config",

@@ -64,6 +64,11 @@ export interface ApprovalsFile {
     change: (document: ApprovalsDocument) => ApprovalsDocument,
     options?: { readonly expectedHash?: string },
   ): Promise<void>;
+  /**
+   * Moves a damaged file out of the way, for an operator who starts over or goes back; nothing of it is lost.
+   * @returns where it is now, or undefined when it is not damaged.
+   */
+  setAside(): Promise<string | undefined>;
   /** What a person allowed always, for the requesting agent. */
   grant(agentId: string, rules: readonly AllowlistEntry[]): Promise<void>;
   /** Takes back grants or rules; resolves to those that were there. */
@@ -139,6 +144,17 @@ class DiskApprovalsFile implements ApprovalsFile {
     );
     this.#chain = turn.catch(() => undefined);
     return turn;
+  }
+
+  async setAside(): Promise<string | undefined> {
+    return withFileLock(this.path, () => {
+      this.#seen = undefined;
+      if (this.#look().kind !== "damaged") return undefined;
+      const aside = `${this.path}.damaged-${this.#options.clock.now()}`;
+      renameSync(this.path, aside);
+      this.#look();
+      return aside;
+    });
   }
 
   grant(agentId: string, rules: readonly AllowlistEntry[]): Promise<void> {

@@ -149,6 +149,8 @@ class Reader {
       if (prefix.endOfOptions) this.refuse("unsupported-syntax", prefix);
       return prefix.posix ? ("time -p" as const) : ("time" as const);
     });
+    // `!` and `time` alone are legal to bash and mean nothing worth running.
+    if (node.commands.length === 0) this.refuse("unsupported-syntax", node);
     return { prefixes, commands: this.readCommands(node.commands), operators: node.operators };
   }
 
