@@ -37,3 +37,6 @@ await queue.process<string>(
   { concurrency: 3 },
 );
 say("ready");
+
+// An idle queue holds no process, and this one is to live until it is killed.
+setInterval(() => queue.health().catch(() => process.exit(1)), 1000);
