@@ -1,0 +1,51 @@
+/** One audit entry as one line for people. Pure. */
+import { showInvisible } from "../channels/text/visible.ts";
+import type { AuditEntry, AuditEvent } from "../core/audit/events.ts";
+import { formatDuration } from "../core/duration.ts";
+import { actorLabel } from "../core/route.ts";
+
+/** `2026-11-30 12:45:19  #42 run-ended  swift-otter completed, exit code 0, 1m12s` (UTC) */
+export function auditLine({ seq, atMs, event }: AuditEntry): string {
+  const time = new Date(atMs).toISOString().replace("T", " ").slice(0, 19);
+  return `${time}  #${seq} ${event.type}  ${showInvisible(sentence(event), { whitespace: "escape" })}`;
+}
+
+function sentence(event: AuditEvent): string {
+  switch (event.type) {
+    case "gateway-started":
+      return `version ${event.version}, pid ${event.pid}${event.url ? `, ${event.url}` : ""}`;
+    case "gateway-stopped":
+      return event.reason;
+    case "request":
+      return `${actorLabel(event.actor)} for agent ${event.agentId}: ${event.command}`;
+    case "decision": {
+      const reasons = event.reasons.length > 0 ? ` (${event.reasons.join(", ")})` : "";
+      return `${event.outcome}${reasons}${event.by === "reviewer" ? ", by the automatic reviewer" : ""}`;
+    }
+    case "approval-requested":
+      return `${event.approvalId}: ${event.offered.join(", ")}`;
+    case "approval-resolved": {
+      const comment = event.comment ? `: ${event.comment}` : "";
+      return `${event.approvalId} ${event.decision ?? event.state} by ${actorLabel(event.actor)}${comment}`;
+    }
+    case "allowlist-changed":
+      return `${event.change} for agent ${event.agentId} by ${actorLabel(event.actor)}: ${event.patterns.join(", ")}`;
+    case "run-started":
+      return `${event.runId} on ${event.host} in ${event.cwd}: ${event.command}`;
+    case "run-ended": {
+      const exit = event.exitSignal ?? (event.exitCode == null ? undefined : `exit code ${event.exitCode}`);
+      const took = event.durationMs === undefined ? undefined : formatDuration(event.durationMs);
+      return `${event.runId} ${[event.outcome, exit, took].filter((part) => part !== undefined).join(", ")}`;
+    }
+    case "run-touched": {
+      const size = event.inputChars === undefined ? "" : `, ${event.inputChars} characters`;
+      return `${event.runId} ${event.action} by ${actorLabel(event.actor)}${size}`;
+    }
+    case "config-changed":
+      return `${event.paths.join(", ")} by ${actorLabel(event.actor)}`;
+    case "access-granted":
+      return `${event.grant} to ${actorLabel(event.actor)} by ${actorLabel(event.by)}`;
+    case "access-refused":
+      return `${event.surface}: ${event.reason}${event.address ? ` from ${event.address}` : ""}`;
+  }
+}
