@@ -114,7 +114,8 @@ describeWithBrowser("the page in a browser", () => {
     await open();
     await card().waitFor();
     expect(await page.title()).toBe("(1) openclaw-exec");
-    await page.locator("body").press("p");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("p");
     await page.keyboard.press("a");
     await vi.waitFor(
       () => expect(presses()).toEqual([{ kind: "approval", approvalId: approval.approvalId, decision: "allow-once" }]),
@@ -162,7 +163,8 @@ describeWithBrowser("the page in a browser", () => {
     await page.getByText("Reason: not today").waitFor();
 
     gateway.put({ ...approval, approvalId: "second" }, "second");
-    await page.locator("body").press("p");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("p");
     await page.keyboard.press("d");
     await vi.waitFor(() => expect(presses()).toHaveLength(2), WAIT);
     expect(presses()[1]).toEqual({ kind: "approval", approvalId: "second", decision: "deny" });
@@ -331,7 +333,8 @@ describeWithBrowser("the page in a browser", () => {
         : undefined;
     await open();
     await connected();
-    await page.locator("body").press("/");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
     await page.getByRole("listbox").waitFor();
     await composer().pressSequentially("ev");
     await vi.waitFor(async () => expect(await page.getByRole("option").count()).toBe(1), WAIT);

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** As strict as the gateway's. */
 const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
 type Answer = { readonly ok: unknown } | { readonly error: ErrorBody } | "silence" | "cut";
 
@@ -144,6 +144,8 @@ export class ScriptedGateway {
         const page = before.slice(-Number(given.limit));
         return { ok: { entries: page, hasOlder: page.length < before.length } };
       }
+      case "run.log":
+        return { ok: { text: "", offset: 0, lines: 0, totalLines: 0, lost: false, running: true } };
       case "chat.send":
         this.say(String(given.clientId), String(given.text));
         return { ok: { accepted: true } };

@@ -66,6 +66,11 @@ export function App({ chat, chatId, theme }: AppProps) {
     document.title = count > 0 ? `(${count}) ${TITLE}` : unseen.value ? `• ${TITLE}` : TITLE;
   });
 
+  // On a touch screen the focus would bring up the keyboard over the conversation.
+  useEffect(() => {
+    if (matchMedia("(pointer: fine)").matches) composer.current?.focus();
+  }, []);
+
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const command = event.ctrlKey || event.metaKey;

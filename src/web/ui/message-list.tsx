@@ -138,6 +138,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
   const now = chat.now.peek();
   return (
     <div class="conversation">
+      <h2 class="off-screen">Conversation</h2>
       <div ref={box} class="scroller" onScroll={onScroll}>
         <ol ref={list} class="messages" aria-label="Conversation" aria-busy={!chat.loaded.value}>
           {start === 0 && !hasOlder && messages.length > 0 && <li class="beginning">The conversation begins here.</li>}

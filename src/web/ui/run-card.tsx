@@ -92,7 +92,8 @@ function useCurrentTail(card: RunCard): string {
     );
   }, [wanted, runId, outputSoFar]);
   // Any newer form of the card knows better.
-  return soFar?.card === card && card.state === "running" ? soFar.text : card.tail;
+  const better = soFar?.card === card && card.state === "running" && soFar.text !== "";
+  return better ? soFar.text : card.tail;
 }
 
 export function RunView({ card, titleId }: { readonly card: RunCard; readonly titleId: string }) {
