@@ -74,6 +74,8 @@ export function createChat(options: ChatOptions): Chat {
     },
     onEvent: (frame) => {
       if (frame.event === "tick") clockOffsetMs = frame.payload.atMs - Date.now();
+      // Told the moment it happened: as good as a tick, and often sooner.
+      if (frame.event === "chat.entry") clockOffsetMs = frame.payload.entry.atMs - Date.now();
       sync.event(frame);
     },
   });

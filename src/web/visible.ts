@@ -24,7 +24,7 @@ export interface Piece {
   readonly name?: string;
 }
 
-/** Blanks in a row that are still shown one by one. */
+/** Blanks, or invisible characters of one kind, in a row that are still shown one by one. */
 export const MAX_BLANKS_SHOWN = 16;
 /** Line breaks in a row that are still shown one by one. */
 export const MAX_NEWLINES_SHOWN = 3;
@@ -35,7 +35,8 @@ const BLANKS = new RegExp(`[ \\t]{${MAX_BLANKS_SHOWN + 1},}`, "u");
 const NEWLINES = new RegExp(`\\n{${MAX_NEWLINES_SHOWN + 1},}|\\n`, "u");
 /** Some letters and marks are invisible too: those do not belong to a word. */
 const WORD = /(?:(?!\p{DI})[\p{L}\p{M}\p{N}_])+/u;
-const SPECIAL = new RegExp([HIDDEN, BLANKS, NEWLINES, WORD].map((part) => `(${part.source})`).join("|"), "gu");
+const HIDDEN_RUN = new RegExp(`(?:${HIDDEN.source})+`, "u");
+const SPECIAL = new RegExp([HIDDEN_RUN, BLANKS, NEWLINES, WORD].map((part) => `(${part.source})`).join("|"), "gu");
 
 /** Scripts whose letters are drawn like Latin ones. */
 const RIVAL = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}]/u;
@@ -46,6 +47,20 @@ const TWINS = new Set("АВЕЅІЈКМНОРСТХУаеѕіјорсухһԁԛ�
 
 function codePoint(char: string): string {
   return (char.codePointAt(0) ?? 0).toString(16).toUpperCase();
+}
+
+/** `\\u{200B}` for each, and `\\u{200B}×40` for more of one kind than anybody would count. */
+function escaped(hidden: string): string {
+  return hidden.replace(/([\s\S])\1*/gu, (same, char: string) => {
+    const times = same.length / char.length;
+    const shown = `\\u{${codePoint(char)}}`;
+    return times > MAX_BLANKS_SHOWN ? `${shown}×${times}` : shown.repeat(times);
+  });
+}
+
+function count(text: string, what: string): string {
+  const length = [...text].length;
+  return length === 1 ? `1 ${what}` : `${length} ${what}s`;
 }
 
 function lookalikes(word: string): ReadonlySet<string> {
@@ -75,7 +90,7 @@ export function reveal(text: string): readonly Piece[] {
     const [source, hidden, blanks, newlines] = match;
     const at = match.index;
     if (hidden !== undefined) {
-      marked(source, at, `\\u{${codePoint(source)}}`, "hidden", `invisible character U+${codePoint(source)}`);
+      marked(source, at, escaped(source), "hidden", count(source, "invisible character"));
     } else if (blanks !== undefined) {
       marked(source, at, `[${source.length} blanks]`, "blank", `${source.length} blanks`);
     } else if (newlines !== undefined) {

@@ -73,6 +73,11 @@ describe("reveal", () => {
     expect(shown(`ls${"\n".repeat(80)}rm -rf ~`)).toBe("ls<blank:[80 line breaks]>rm -rf ~");
   });
 
+  test("says how many there are when invisible characters come in thousands", () => {
+    expect(shown(`rm${"\u200b".repeat(5000)}\u200c\u200c x`)).toBe("rm<hidden:\\u{200B}×5000\\u{200C}\\u{200C}> x");
+    expect(reveal("\u200b\u200c".repeat(50_000))).toHaveLength(1);
+  });
+
   test("marks real line breaks, so that a wrapped line can not pass for one", () => {
     expect(shown("a\nb")).toBe("a<newline:\n>b");
   });

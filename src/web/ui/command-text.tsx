@@ -32,7 +32,8 @@ function PieceText({ piece }: { readonly piece: HighlightedPiece }) {
 }
 
 function notices(pieces: readonly HighlightedPiece[]): readonly string[] {
-  const count = (mark: string) => pieces.filter((piece) => piece.mark === mark).length;
+  const count = (mark: string) =>
+    pieces.reduce((sum, piece) => (piece.mark === mark ? sum + [...piece.source].length : sum), 0);
   const [hidden, lookalike] = [count("hidden"), count("lookalike")];
   return [
     ...(hidden > 0 ? [`${amount(hidden, "invisible character")} shown as \\u{…}. They are part of the command.`] : []),
