@@ -13,7 +13,7 @@ import { complete } from "../commands/complete.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
-import { approvalTargets, createChannelAccess } from "../core/access/channel-access.ts";
+import { approvalTargets, approversOf, createChannelAccess } from "../core/access/channel-access.ts";
 import { createPairing, type PairingRequest } from "../core/access/pairing.ts";
 import { ownersOf } from "../core/access/people.ts";
 import type { Rank } from "../core/access/rank.ts";
@@ -50,6 +50,7 @@ import { createSupervisor } from "../core/process/supervisor.ts";
 import { actorLabel, type Route } from "../core/route.ts";
 import { createSessions } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
+import type { PairingEntry } from "../protocol/frames.ts";
 import { buildChannels, startChannel } from "./channels.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
@@ -207,7 +208,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     hosts: new Map([["gateway", gatewayHost]]),
     recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
     explain: explainReason,
-    maxConcurrent: () => config().limits.maxConcurrentRuns,
+    revokedBy: async ({ agentId, sessionKey, host }) => {
+      const { security } = await policy.resolve({ agentId, sessionKey, host, fromChannel: false });
+      return security.value === "deny" ? explainLayer(security.from) : undefined;
+    },
+    limits: () => {
+      const { maxConcurrentRuns, maxConcurrentRunsPerAgent, maxQueuedRuns } = config().limits;
+      return { total: maxConcurrentRuns, perAgent: maxConcurrentRunsPerAgent, queued: maxQueuedRuns };
+    },
+    mayStart: () => true,
     channelContext: (spec) =>
       spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
     onError,
@@ -482,6 +491,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const { record } = await approvals.resolve(id, decision, actor, comment ? { comment } : {});
       return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
     },
+    pairing: {
+      list: async (channel) =>
+        (await pairing.list()).filter((one) => channel === undefined || one.channel === channel).map(pairingEntry),
+      approve: async (code, by) => pairingEntry(await services.approvePairing(code, by)),
+      dismiss: async (code) => pairingEntry(await pairing.dismiss(code)),
+    },
+    channelReports: () =>
+      channels.map((channel) => ({
+        ...channel.status(),
+        approvers: approversOf(config(), channel.id, channel.accountId),
+        buttons: channel.capabilities.buttons,
+      })),
     readiness,
   });
 
@@ -490,6 +511,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 /** Where requests go that come from no chat: the operator's own. */
 const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType: "dm", chatId: "main" };
+
+function pairingEntry(request: PairingRequest): PairingEntry {
+  return {
+    code: request.code,
+    channel: request.channel,
+    accountId: request.accountId,
+    actorId: request.actor.id,
+    expiresAtMs: request.expiresAtMs,
+    ...(request.actor.display ? { display: request.actor.display } : {}),
+  };
+}
 
 /** Reasons after which what runs is the text as it stands, not something pinned to files. */
 const UNPINNED: ReadonlySet<ReasonCode> = new Set(["cannot-pin", "script-not-bindable", "script-missing"]);

@@ -59,6 +59,18 @@ const handlers: Handlers = {
   async "approvals.resolve"(params, { deps, actor }) {
     return { payload: await deps.resolveApproval({ ...withoutUndefined(params), actor }) };
   },
+  async "pairing.list"({ channel }, { deps }) {
+    return { payload: { requests: await deps.pairing.list(channel) } };
+  },
+  async "pairing.approve"({ code }, { deps, actor }) {
+    return { payload: await deps.pairing.approve(code, actor) };
+  },
+  async "pairing.dismiss"({ code }, { deps }) {
+    return { payload: await deps.pairing.dismiss(code) };
+  },
+  async "channels.status"(_params, { deps }) {
+    return { payload: { channels: deps.channelReports() } };
+  },
   async "audit.read"(params, { deps }) {
     return { payload: await deps.audit.read(params) };
   },

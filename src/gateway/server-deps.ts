@@ -8,7 +8,13 @@ import type { Audit } from "../core/audit/audit.ts";
 import type { Clock, NewId } from "../core/clock.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
 import type { Actor } from "../core/route.ts";
-import type { CompletionItem, MethodResults, PendingApproval } from "../protocol/frames.ts";
+import type {
+  ChannelReport,
+  CompletionItem,
+  MethodResults,
+  PairingEntry,
+  PendingApproval,
+} from "../protocol/frames.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
@@ -72,6 +78,12 @@ export interface ServerDeps {
     readonly comment?: string;
     readonly actor: Actor;
   }): Promise<MethodResults["approvals.resolve"]>;
+  readonly pairing: {
+    list(channel?: string): Promise<readonly PairingEntry[]>;
+    approve(code: string, by: Actor): Promise<PairingEntry>;
+    dismiss(code: string): Promise<PairingEntry>;
+  };
+  channelReports(): readonly ChannelReport[];
   readiness(): Promise<{ readonly ready: boolean; readonly checks: readonly ReadinessCheck[] }>;
 }
 

@@ -147,6 +147,11 @@ export const methods = {
     decision: z.enum(["allow-once", "allow-always", "deny"]),
     comment: z.string().max(500).optional(),
   }),
+  /** Who asked to be let in and waits for an owner. */
+  "pairing.list": z.strictObject({ channel: z.enum(["slack", "discord", "telegram"]).optional() }),
+  "pairing.approve": z.strictObject({ code: z.string().min(1).max(32) }),
+  "pairing.dismiss": z.strictObject({ code: z.string().min(1).max(32) }),
+  "channels.status": z.strictObject({}),
   /** The audit trail, oldest first, from the entry after `after`; absent: the newest `limit`. */
   "audit.read": z.strictObject({
     after: z.number().int().min(0).optional(),
@@ -174,6 +179,25 @@ export interface PendingApproval {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly offered: readonly string[];
+}
+
+export interface PairingEntry {
+  readonly code: string;
+  readonly channel: string;
+  readonly accountId: string;
+  readonly actorId: string;
+  readonly display?: string;
+  readonly expiresAtMs: number;
+}
+
+export interface ChannelReport {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly state: string;
+  readonly detail?: string;
+  /** Ids of the people who may decide approvals there. */
+  readonly approvers: readonly string[];
+  readonly buttons: boolean;
 }
 
 export interface MethodResults {
@@ -210,5 +234,9 @@ export interface MethodResults {
   "tools.invoke": unknown;
   "approvals.list": { readonly approvals: readonly PendingApproval[] };
   "approvals.resolve": { readonly id: string; readonly state: string; readonly decision?: string };
+  "pairing.list": { readonly requests: readonly PairingEntry[] };
+  "pairing.approve": PairingEntry;
+  "pairing.dismiss": PairingEntry;
+  "channels.status": { readonly channels: readonly ChannelReport[] };
   "audit.read": AuditPage;
 }

@@ -6,6 +6,7 @@ import type { Inbound } from "../../src/channels/channel.ts";
 import { WebChannel } from "../../src/channels/web/adapter.ts";
 import { createAudit } from "../../src/core/audit/audit.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import { ExecError } from "../../src/core/errors.ts";
 import { openSqliteStore } from "../../src/core/store/sqlite-store.ts";
 import type { Store } from "../../src/core/store/store.ts";
 import type { ServerLimits } from "../../src/gateway/limits.ts";
@@ -63,6 +64,16 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     }),
     listApprovals: async () => [],
     resolveApproval: async ({ id, decision }) => ({ id, state: "allowed", decision }),
+    pairing: {
+      list: async () => [],
+      approve: async () => {
+        throw new ExecError("not-found", "No pairing request has this code.");
+      },
+      dismiss: async () => {
+        throw new ExecError("not-found", "No pairing request has this code.");
+      },
+    },
+    channelReports: () => [],
     readiness: async () => ({ ready: true, checks: [{ name: "store", ok: true, detail: "state.db" }] }),
     ...options.deps,
   };

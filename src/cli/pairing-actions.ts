@@ -1,0 +1,54 @@
+/** What `pairing` does, through the running gateway. */
+import { editConfig } from "../core/config/edit.ts";
+import { loadConfig } from "../core/config/load.ts";
+import type { PairingEntry } from "../protocol/frames.ts";
+import { type Cli, EXIT } from "./io.ts";
+import { withGateway } from "./with-gateway.ts";
+
+const PLATFORMS = ["slack", "discord", "telegram"] as const;
+type Platform = (typeof PLATFORMS)[number];
+
+export async function list(cli: Cli, channel: string | undefined, flags: { json?: boolean }): Promise<number> {
+  if (channel !== undefined && !PLATFORMS.includes(channel as Platform)) {
+    cli.err(`There is no channel "${channel}". Use one of: ${PLATFORMS.join(", ")}.`);
+    return EXIT.usage;
+  }
+  const { requests } = await withGateway(cli, {}, (client) =>
+    client.request("pairing.list", channel === undefined ? {} : { channel: channel as Platform }),
+  );
+  if (flags.json) {
+    cli.out(JSON.stringify(requests, null, 2));
+    return EXIT.ok;
+  }
+  if (requests.length === 0) cli.out("Nobody is waiting to be let in.");
+  for (const one of requests) {
+    cli.out(`${one.code}  ${person(one)}, until ${new Date(one.expiresAtMs).toISOString()}`);
+  }
+  return EXIT.ok;
+}
+
+export async function approve(cli: Cli, code: string): Promise<number> {
+  const entry = await withGateway(cli, {}, (client) => client.request("pairing.approve", { code }));
+  cli.out(`${person(entry)} may now talk to the bot directly.`);
+  await becomeFirstOwner(cli, entry);
+  return EXIT.ok;
+}
+
+export async function dismiss(cli: Cli, code: string): Promise<number> {
+  const entry = await withGateway(cli, {}, (client) => client.request("pairing.dismiss", { code }));
+  cli.out(`Dismissed the request of ${person(entry)}.`);
+  return EXIT.ok;
+}
+
+/** The first person let in from this terminal while there is no owner becomes one (channels.md 2.2); nobody after. */
+async function becomeFirstOwner(cli: Cli, entry: PairingEntry): Promise<void> {
+  const loaded = await loadConfig({ env: cli.env, workingDir: cli.cwd });
+  if (!loaded.ok || loaded.config.commands.ownerAllowFrom.length > 0) return;
+  const owner = `${entry.channel}:${entry.actorId}`;
+  await editConfig(loaded, { kind: "set", path: ["commands", "ownerAllowFrom"], value: [owner] });
+  cli.out(`There was no owner yet: ${owner} is one now (commands.ownerAllowFrom), may approve and administer.`);
+}
+
+function person(entry: PairingEntry): string {
+  return `${entry.display ? `${entry.display} ` : ""}${entry.channel}:${entry.actorId}`;
+}
