@@ -36,46 +36,50 @@ describe("Socket Mode", () => {
   });
 
   test("a mention is one message, though Slack sends two events (slack-ack-3s)", async () => {
-    const ts = await emulator.say("U0BRAM", "C0GENERAL", '@openclaw exec echo "a && b" > x; curl http://x.io/?a=1&b=2');
+    const ts = await emulator.say(
+      "U0BRAMWIT",
+      "C0GENERAL",
+      '@openclaw exec echo "a && b" > x; curl http://x.io/?a=1&b=2',
+    );
     await expect.poll(() => it.events).toHaveLength(2);
     const [first, second] = it.events;
     expect(second?.id).toBe(first?.id);
     expect(first).toMatchObject({
       kind: "message",
-      id: `message:T0ACME:C0GENERAL:${ts}`,
+      id: `message:T0ACMECORP:C0GENERAL:${ts}`,
       text: 'exec echo "a && b" > x; curl http://x.io/?a=1&b=2',
       addressed: true,
-      route: { chatType: "channel", chatId: "C0GENERAL", threadId: ts, scopeId: "T0ACME" },
-      actor: { kind: "person", id: "U0BRAM", display: "bram", locale: "nl-NL" },
+      route: { chatType: "channel", chatId: "C0GENERAL", threadId: ts, scopeId: "T0ACMECORP" },
+      actor: { kind: "person", id: "U0BRAMWIT", display: "bram", locale: "nl-NL" },
     });
   });
 
   test("a direct message is addressed and stays out of threads", async () => {
-    await emulator.say("U0ALICE", "D0ALICE", " /exec ls");
+    await emulator.say("U0ALICENG", "D0ALICENG", " /exec ls");
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({
       text: "/exec ls",
       addressed: true,
-      route: { chatType: "dm", chatId: "D0ALICE" },
+      route: { chatType: "dm", chatId: "D0ALICENG" },
     });
     expect(it.events[0]?.route.threadId).toBeUndefined();
   });
 
   test("a reply in a thread the bot spoke in is addressed, one elsewhere is not", async () => {
-    const root = await emulator.say("U0ALICE", "C0OPS", "talking to nobody");
-    await emulator.say("U0BRAM", "C0OPS", "nor I", { thread: root });
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "talking to nobody");
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "nor I", { thread: root });
     await expect.poll(() => it.events).toHaveLength(2);
     expect(it.events.map((event) => event.addressed)).toEqual([false, false]);
     await it.channel.send(outbound(text(), { route: { ...ops, threadId: root } }));
-    await emulator.say("U0BRAM", "C0OPS", "exec ls", { thread: root });
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "exec ls", { thread: root });
     await expect.poll(() => it.events).toHaveLength(3);
     expect(it.events[2]).toMatchObject({ addressed: true, route: { threadId: root } });
   });
 
   test("thread membership is looked up when this process has not seen it", async () => {
-    const root = await emulator.say("U0ALICE", "C0OPS", "old thread");
-    emulator.workspace.add({ channel: "C0OPS", user: BOT.id, text: "before a restart", threadTs: root });
-    await emulator.say("U0BRAM", "C0OPS", "and now?", { thread: root });
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "old thread");
+    emulator.workspace.add({ channel: "C0OPSROOM", user: BOT.id, text: "before a restart", threadTs: root });
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "and now?", { thread: root });
     await expect.poll(() => it.events).toHaveLength(2);
     expect(it.events[1]?.addressed).toBe(true);
   });
@@ -85,7 +89,7 @@ describe("Socket Mode", () => {
       await emulator.sayAs(kind, "C0GENERAL", "<@U0OPENCLAW> exec ls /approve x");
     }
     await it.channel.send(outbound(text({ text: "@openclaw exec ls" })));
-    await emulator.say("U0ALICE", "C0GENERAL", "a person");
+    await emulator.say("U0ALICENG", "C0GENERAL", "a person");
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({ text: "a person" });
   });
@@ -94,7 +98,7 @@ describe("Socket Mode", () => {
     let release: (() => void) | undefined;
     it.ingress = () => new Promise((resolve) => (release = resolve));
     const before = performance.now();
-    expect((await emulator.slash("U0ALICE", "C0OPS", "/exec", "ls <in >out && echo &amp;")).kind).toBe("ack");
+    expect((await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls <in >out && echo &amp;")).kind).toBe("ack");
     expect(performance.now() - before).toBeLessThan(300);
     await expect.poll(() => release).toBeDefined();
     expect(it.events).toEqual([]);
@@ -114,7 +118,7 @@ describe("Socket Mode", () => {
     ["Status", "status", ""],
     ["", "help", ""],
   ])("the wrapper: /openclaw %s", async (typed, name, args) => {
-    await emulator.slash("U0ALICE", "C0OPS", "/openclaw", typed);
+    await emulator.slash("U0ALICENG", "C0OPSROOM", "/openclaw", typed);
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({ kind: "command", name, args });
   });
@@ -123,14 +127,14 @@ describe("Socket Mode", () => {
     let tries = 0;
     it.ingress = () => (++tries === 1 ? Promise.reject(new Error("store is down")) : Promise.resolve());
     emulator.delivery.options = { ackMs: 300, retryMs: [20, 50, 100] };
-    await emulator.say("U0ALICE", "D0ALICE", "exec ls");
+    await emulator.say("U0ALICENG", "D0ALICENG", "exec ls");
     await expect.poll(() => it.events, { timeout: 3000 }).toHaveLength(1);
     expect(tries).toBe(2);
     emulator.delivery.options = { ackMs: 2800, retryMs: [20, 50, 100] };
   });
 
   test("the same event delivered twice has the same id", async () => {
-    await emulator.say("U0ALICE", "D0ALICE", "exec ls");
+    await emulator.say("U0ALICENG", "D0ALICENG", "exec ls");
     await emulator.duplicate();
     await expect.poll(() => it.events).toHaveLength(2);
     expect(it.events[0]?.id).toBe(it.events[1]?.id);
@@ -140,10 +144,10 @@ describe("Socket Mode", () => {
     it.ingress = () => Promise.reject(new Error("store is down"));
     const sent = await it.channel.send(outbound(approval()));
     if (sent.kind !== "sent") throw new Error(sent.kind);
-    await emulator.press("U0ALICE", sent.ref.messageId, "Deny");
-    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICE");
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("could not be saved");
-    expect(emulator.screenText("U0BRAM", "C0OPS")).not.toContain("could not be saved");
+    await emulator.press("U0ALICENG", sent.ref.messageId, "Deny");
+    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICENG");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("could not be saved");
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).not.toContain("could not be saved");
   });
 
   test("an approval card: shown, pressed, settled", async () => {
@@ -152,49 +156,49 @@ describe("Socket Mode", () => {
     if (sent.kind !== "sent") throw new Error(sent.kind);
     const card = await emulator.waitForMessage((m) => m.ts === sent.ref.messageId);
     expect(emulator.buttons(card)).toEqual(["Allow once", "Allow always", "Deny", "Deny with reason…"]);
-    expect(await emulator.press("U0BRAM", card.ts, "Allow once")).toEqual({ outcome: "ok" });
+    expect(await emulator.press("U0BRAMWIT", card.ts, "Allow once")).toEqual({ outcome: "ok" });
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({
       kind: "press",
       action: { kind: "approval", approvalId: APPROVAL_ID, decision: "allow-once" },
-      actor: { id: "U0BRAM" },
+      actor: { id: "U0BRAMWIT" },
       ref: sent.ref,
-      route: { chatId: "C0OPS" },
+      route: { chatId: "C0OPSROOM" },
     });
     const settled = approval({
       state: "allowed",
       decision: "allow-once",
-      decidedBy: { ...alice, id: "U0BRAM", display: "bram" },
+      decidedBy: { ...alice, id: "U0BRAMWIT", display: "bram" },
       statusLine: "exit 0 in 1m12s",
     });
     expect(await it.channel.edit(sent.ref, { ...message, card: settled })).toEqual({ kind: "sent", ref: sent.ref });
     expect(emulator.buttons(card)).toEqual([]);
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Allowed once\nby bram (slack)\nexit 0 in 1m12s");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("Allowed once\nby bram (slack)\nexit 0 in 1m12s");
   });
 
   test("deny with reason opens a dialog in the presser's language and comes back as one press", async () => {
     const sent = await it.channel.send(outbound(approval()));
     if (sent.kind !== "sent") throw new Error(sent.kind);
-    await emulator.press("U0BRAM", sent.ref.messageId, "Deny with reason…");
-    const modal = await emulator.waitUntil(() => emulator.modalOf("U0BRAM"));
+    await emulator.press("U0BRAMWIT", sent.ref.messageId, "Deny with reason…");
+    const modal = await emulator.waitUntil(() => emulator.modalOf("U0BRAMWIT"));
     expect(modal.title).toMatchObject({ text: "Weigeren met reden" });
-    await emulator.submitModal("U0BRAM", { "oc:reason": "not on a Friday, it's late" });
+    await emulator.submitModal("U0BRAMWIT", { "oc:reason": "not on a Friday, it's late" });
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({
       kind: "press",
       action: { kind: "approval", approvalId: APPROVAL_ID, decision: "deny", comment: "not on a Friday, it's late" },
       ref: sent.ref,
     });
-    expect(emulator.modalOf("U0BRAM")).toBeUndefined();
+    expect(emulator.modalOf("U0BRAMWIT")).toBeUndefined();
   });
 
   test("a press in a thread keeps the thread", async () => {
-    const root = await emulator.say("U0ALICE", "C0OPS", "please");
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "please");
     const sent = await it.channel.send(
       outbound(run({ state: "running", actions: ["stop"] }), { route: { ...ops, threadId: root } }),
     );
     if (sent.kind !== "sent") throw new Error(sent.kind);
-    await emulator.press("U0ALICE", sent.ref.messageId, "Stop");
+    await emulator.press("U0ALICENG", sent.ref.messageId, "Stop");
     await expect.poll(() => it.events).toHaveLength(2);
     expect(it.events[1]).toMatchObject({
       action: { kind: "run", action: "stop", runId: RUN_ID },
@@ -205,7 +209,7 @@ describe("Socket Mode", () => {
 
   test("a button of another version is answered in private", async () => {
     const foreign = emulator.workspace.add({
-      channel: "C0OPS",
+      channel: "C0OPSROOM",
       user: BOT.id,
       text: "old",
       blocks: [
@@ -215,8 +219,8 @@ describe("Socket Mode", () => {
         },
       ],
     });
-    await emulator.press("U0ALICE", foreign.ts, "Go");
-    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICE" && m.text.includes("older version"));
+    await emulator.press("U0ALICENG", foreign.ts, "Go");
+    await emulator.waitForMessage((m) => m.onlyFor === "U0ALICENG" && m.text.includes("older version"));
     expect(it.events).toEqual([]);
   });
 
@@ -250,7 +254,7 @@ describe("Socket Mode", () => {
     expect(file.files[0]?.bytes?.toString()).toBe(command);
     expect(card.history[0]?.blocks.some((block) => block.type === "actions")).toBe(false);
     expect(emulator.buttons(card)).toEqual(["Allow once", "Deny", "Deny with reason…"]);
-    const screen = emulator.screenText("U0ALICE", "C0OPS");
+    const screen = emulator.screenText("U0ALICENG", "C0OPSROOM");
     expect(screen).toContain("curl http://x | sh");
     expect(screen).toMatch(/… \d+ characters not shown here …/);
     expect(screen).toContain("command-3f0c1a2b.txt");
@@ -263,7 +267,7 @@ describe("Socket Mode", () => {
     expect(result).toMatchObject({ kind: "permanent", why: expect.stringContaining("scope") });
     const card = await emulator.waitForMessage(bot);
     expect(emulator.buttons(card)).toEqual([]);
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("can not be decided here");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("can not be decided here");
   });
 
   test("an upload that Slack puts off goes on where it stopped", async () => {
@@ -289,7 +293,7 @@ describe("Socket Mode", () => {
     const body = file.files[0]?.bytes?.toString() ?? "";
     expect(body.startsWith("line of output\nline of output\n")).toBe(true);
     expect(body.endsWith("token •••\n")).toBe(true);
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Full log: output-brisk-otter.txt");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("Full log: output-brisk-otter.txt");
   });
 
   test("a log that can not be attached is said on the card", async () => {
@@ -300,28 +304,28 @@ describe("Socket Mode", () => {
     const sent = await it.channel.send(outbound(run(), { file: { name: "output.txt", path } }));
     await rm(folder, { recursive: true });
     expect(sent.kind).toBe("sent");
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("The log could not be attached");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("The log could not be attached");
   });
 
   test("a private answer is seen by one person only", async () => {
     await it.channel.send(outbound(text({ text: "for you" }), { onlyFor: alice }));
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("(only you)");
-    expect(emulator.screenText("U0BRAM", "C0OPS")).toBe("");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("(only you)");
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
   });
 
   test("where the bot is no member, a private answer goes by the command's response URL, then by direct message", async () => {
-    const random = { ...ops, chatId: "C0RANDOM" };
-    await emulator.slash("U0ALICE", "C0RANDOM", "/exec", "ls");
+    const random = { ...ops, chatId: "C0RANDOM1" };
+    await emulator.slash("U0ALICENG", "C0RANDOM1", "/exec", "ls");
     await expect.poll(() => it.events).toHaveLength(1);
     expect((await it.channel.send(outbound(text({ text: "one" }), { route: random, onlyFor: alice }))).kind).toBe(
       "sent",
     );
-    expect(emulator.screenText("U0ALICE", "C0RANDOM")).toContain("(only you): Status\none");
+    expect(emulator.screenText("U0ALICENG", "C0RANDOM1")).toContain("(only you): Status\none");
     emulator.clock.advance(31 * 60_000);
     expect((await it.channel.send(outbound(text({ text: "two" }), { route: random, onlyFor: alice }))).kind).toBe(
       "sent",
     );
-    expect(emulator.screenText("U0ALICE", "D0ALICE")).toContain("two");
+    expect(emulator.screenText("U0ALICENG", "D0ALICENG")).toContain("two");
     expect(await it.channel.send(outbound(text(), { route: random }))).toMatchObject({
       kind: "permanent",
       why: expect.stringContaining("/invite"),
@@ -329,7 +333,7 @@ describe("Socket Mode", () => {
   });
 
   test("a route's thread is kept, and a broken one fails instead of landing in the channel (slack-thread-missing-fails-closed)", async () => {
-    const root = await emulator.say("U0ALICE", "C0OPS", "go");
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
     for (const n of [1, 2])
       await it.channel.send(outbound(text({ text: `part ${n}` }), { route: { ...ops, threadId: root } }));
     const answers = emulator.workspace.messages.filter(bot);
@@ -347,7 +351,7 @@ describe("Socket Mode", () => {
     expect((await it.channel.send(message)).kind).toBe("sent");
     const sent = emulator.workspace.messages.filter(bot);
     expect(sent.length).toBeGreaterThan(2);
-    const screen = emulator.screenText("U0ALICE", "C0OPS");
+    const screen = emulator.screenText("U0ALICENG", "C0OPSROOM");
     expect(screen).toContain(`(${sent.length}/${sent.length})`);
     for (let i = 0; i < 60; i++) expect(screen).toContain(`${i} word & <tag> word`);
   });
@@ -360,6 +364,8 @@ describe("what can go wrong on the way", () => {
   });
   afterEach(async () => {
     await it.channel.stop();
+    // error-object-leaks-token: none of these troubles may put a token into the log.
+    expect(it.log.join("\n")).not.toMatch(/xox[bp]-\w|xapp-\w/);
     await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
   });
 
@@ -384,7 +390,7 @@ describe("what can go wrong on the way", () => {
     if (sent.kind !== "sent") throw new Error(sent.kind);
     await it.channel.edit(sent.ref, { ...message, card: run() });
     await it.channel.live(sent.ref, run({ state: "running", tail: "late" }));
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("Finished · exit code 0 · took 1m12s");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("Finished · exit code 0 · took 1m12s");
   });
 
   test.each([
@@ -405,7 +411,7 @@ describe("what can go wrong on the way", () => {
   });
 
   test("a text of which one part was lost is completed, not repeated, also in a thread and after a restart", async () => {
-    const root = await emulator.say("U0ALICE", "C0OPS", "go");
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
     const long = outbound(
       text({ text: Array.from({ length: 50 }, (_, i) => `${i} ${"word ".repeat(60)}`).join("\n\n") }),
       { route: { ...ops, threadId: root } },
@@ -429,7 +435,7 @@ describe("what can go wrong on the way", () => {
   test("refused blocks go out as plain text with the typed form, never silently (slack-section-3000, slack-slash-in-thread)", async () => {
     emulator.fail("chat.postMessage", { error: "invalid_blocks" });
     expect((await it.channel.send(outbound(approval()))).kind).toBe("sent");
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("@openclaw approve 3f0c1a2b allow-once");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("@openclaw approve 3f0c1a2b allow-once");
     expect(it.log.join("\n")).toContain("refused the card's blocks");
   });
 
@@ -454,7 +460,7 @@ describe("what can go wrong on the way", () => {
       const gone = emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
       await break_();
       await gone;
-      for (let i = 0; i < 20; i++) await emulator.say("U0ALICE", "D0ALICE", `event ${i}`);
+      for (let i = 0; i < 20; i++) await emulator.say("U0ALICENG", "D0ALICENG", `event ${i}`);
       await expect.poll(() => new Set(it.events.map((event) => event.id)).size, { timeout: 8000 }).toBe(20);
       expect(emulator.openSockets).toBe(1);
       expect(it.channel.status().state).toBe("connected");
@@ -470,7 +476,7 @@ describe("what can go wrong on the way", () => {
     emulator.drop();
     await expect.poll(() => it.channel.status().state).toBe("connecting");
     await expect.poll(() => it.channel.status().state, { timeout: 8000 }).toBe("connected");
-    await emulator.say("U0ALICE", "D0ALICE", "still there?");
+    await emulator.say("U0ALICENG", "D0ALICENG", "still there?");
     await expect.poll(() => it.events).toHaveLength(1);
     process.off("unhandledRejection", note);
     expect(rejections).toEqual([]);

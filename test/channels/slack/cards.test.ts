@@ -176,7 +176,7 @@ describe("approval card", () => {
       fc.constantFrom(
         "x".repeat(9000),
         "&<>".repeat(4000),
-        "<!channel> <@U0ALICE> ",
+        "<!channel> <@U0ALICENG> ",
         "`".repeat(500),
         "\u202e".repeat(300),
         "é👩‍👩‍👧‍👦".repeat(900),

@@ -29,13 +29,13 @@ afterEach(async () => {
 
 describe("HTTP mode", () => {
   test("events, commands, presses and dialogs arrive as in Socket Mode", async () => {
-    await emulator.say("U0BRAM", "C0GENERAL", "@openclaw exec ls");
-    await emulator.slash("U0ALICE", "C0OPS", "/exec", "make");
+    await emulator.say("U0BRAMWIT", "C0GENERAL", "@openclaw exec ls");
+    await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "make");
     const sent = await made.channel.send(outbound(approval()));
     if (sent.kind !== "sent") throw new Error(sent.kind);
-    await emulator.press("U0ALICE", sent.ref.messageId, "Deny with reason…");
-    await emulator.waitUntil(() => emulator.modalOf("U0ALICE"));
-    await emulator.submitModal("U0ALICE", { "oc:reason": "no" });
+    await emulator.press("U0ALICENG", sent.ref.messageId, "Deny with reason…");
+    await emulator.waitUntil(() => emulator.modalOf("U0ALICENG"));
+    await emulator.submitModal("U0ALICENG", { "oc:reason": "no" });
     await expect.poll(() => new Set(made.events.map((event) => event.id)).size).toBe(3);
     expect(made.events.map((event) => event.kind)).toEqual(["message", "message", "command", "press"]);
     await made.channel.send(outbound(text(), { onlyFor: alice }));
@@ -45,7 +45,7 @@ describe("HTTP mode", () => {
   test("an event that could not be stored is answered with an error and comes again", async () => {
     let tries = 0;
     made.ingress = () => (++tries === 1 ? Promise.reject(new Error("store is down")) : Promise.resolve());
-    await emulator.say("U0ALICE", "D0ALICE", "exec ls");
+    await emulator.say("U0ALICENG", "D0ALICENG", "exec ls");
     await expect.poll(() => made.events).toHaveLength(1);
     expect(tries).toBe(2);
   });
@@ -90,7 +90,7 @@ describe("HTTP mode", () => {
     );
     const port = /port (\d+)/.exec(own.channel.status().detail ?? "")?.[1];
     emulator.delivery.target = { url: `http://127.0.0.1:${port}/hook`, signingSecret: SECRET };
-    expect((await emulator.slash("U0ALICE", "C0OPS", "/exec", "ls")).kind).toBe("ack");
+    expect((await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls")).kind).toBe("ack");
     await expect.poll(() => own.events).toHaveLength(1);
     await own.channel.stop();
   });

@@ -10,14 +10,20 @@ import type { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
 export const APPROVAL_ID = "3f0c1a2b-1111-4222-8333-444455556666";
 export const RUN_ID = "7d1c1a2b-1111-4222-8333-444455556666";
 
-export const alice: Actor = { kind: "person", channel: "slack", accountId: "default", id: "U0ALICE", display: "alice" };
+export const alice: Actor = {
+  kind: "person",
+  channel: "slack",
+  accountId: "default",
+  id: "U0ALICENG",
+  display: "alice",
+};
 
 export const ops: Route = {
   channel: "slack",
   accountId: "default",
   chatType: "channel",
-  chatId: "C0OPS",
-  scopeId: "T0ACME",
+  chatId: "C0OPSROOM",
+  scopeId: "T0ACMECORP",
 };
 
 export function approval(over: Partial<ApprovalCard> = {}): ApprovalCard {

@@ -54,7 +54,7 @@ describe("raw bolt over Socket Mode", () => {
     app.event("app_mention", async ({ event, say }) => {
       await say({ text: `heard ${event.text}`, thread_ts: event.ts });
     });
-    const ts = await emulator.say("U0ALICE", "C0GENERAL", "@openclaw make a && b http://x.io");
+    const ts = await emulator.say("U0ALICENG", "C0GENERAL", "@openclaw make a && b http://x.io");
     const answer = await emulator.waitForMessage((m) => m.user === "U0OPENCLAW");
     expect(answer.threadTs).toBe(ts);
     expect(answer.text).toBe("heard <@U0OPENCLAW> make a &amp;&amp; b <http://x.io>");
@@ -66,11 +66,11 @@ describe("raw bolt over Socket Mode", () => {
       await ack(`got ${command.text}`);
       await respond({ text: "later", response_type: "in_channel" });
     });
-    const result = await emulator.slash("U0ALICE", "C0OPS", "/exec", "ls > x");
+    const result = await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls > x");
     expect(result.kind).toBe("ack");
     await emulator.waitForMessage((m) => m.text === "later" && m.onlyFor === undefined);
-    expect(emulator.screenText("U0ALICE", "C0OPS")).toContain("openclaw (only you): got ls > x");
-    expect(emulator.screenText("U0BRAM", "C0OPS")).not.toContain("got ls");
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("openclaw (only you): got ls > x");
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).not.toContain("got ls");
     expect(emulator.violations).toEqual([]);
   });
 
@@ -81,13 +81,13 @@ describe("raw bolt over Socket Mode", () => {
       await client.chat.update({ channel: body.channel.id, ts: body.message.ts, text: "done", blocks: [] });
     });
     const { ts } = await app.client.chat.postMessage({
-      channel: "C0OPS",
+      channel: "C0OPSROOM",
       text: "card",
       blocks: [{ type: "section", text: { type: "mrkdwn", text: "Run `ls`?" } }, button("Yes", "yes")] as never,
     });
-    expect(await emulator.press("U0BRAM", String(ts), "Yes")).toEqual({ outcome: "ok" });
+    expect(await emulator.press("U0BRAMWIT", String(ts), "Yes")).toEqual({ outcome: "ok" });
     const card = await emulator.waitForMessage((m) => m.ts === ts && m.edited);
-    expect(emulator.screenText("U0BRAM", "C0OPS")).toBe("openclaw: done");
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("openclaw: done");
     expect(card.history).toHaveLength(1);
     expect(emulator.violations).toEqual([]);
   });
@@ -118,17 +118,17 @@ describe("raw bolt over Socket Mode", () => {
       await ack();
       seen.push(view.state.values.reason?.text?.value);
     });
-    await emulator.slash("U0ALICE", "C0OPS", "/exec");
-    await emulator.waitUntil(() => emulator.modalOf("U0ALICE"));
-    await emulator.submitModal("U0ALICE", { reason: "too risky" });
+    await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec");
+    await emulator.waitUntil(() => emulator.modalOf("U0ALICENG"));
+    await emulator.submitModal("U0ALICENG", { reason: "too risky" });
     expect(seen).toEqual(["too risky"]);
-    expect(emulator.modalOf("U0ALICE")).toBeUndefined();
+    expect(emulator.modalOf("U0ALICENG")).toBeUndefined();
     expect(emulator.violations).toEqual([]);
   });
 
   test("a file is uploaded in three steps", async () => {
     await app.client.filesUploadV2({
-      channel_id: "C0OPS",
+      channel_id: "C0OPSROOM",
       filename: "log.txt",
       file: Buffer.from("hello"),
       initial_comment: "the log",
@@ -148,7 +148,7 @@ describe("raw bolt over Socket Mode", () => {
     });
     break_();
     await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
-    await emulator.say("U0ALICE", "C0GENERAL", "while you were away");
+    await emulator.say("U0ALICENG", "C0GENERAL", "while you were away");
     await emulator.waitUntil(() => (emulator.openSockets === 1 ? true : undefined));
     await expect.poll(() => heard).toEqual(["while you were away"]);
   });
@@ -159,7 +159,7 @@ describe("raw bolt over Socket Mode", () => {
       ids.push(body.event_id);
     });
     emulator.noAck();
-    await emulator.say("U0ALICE", "C0GENERAL", "hello");
+    await emulator.say("U0ALICENG", "C0GENERAL", "hello");
     await emulator.waitUntil(() => (emulator.journal.calls("ack").length === 2 ? true : undefined));
     await expect.poll(() => ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
@@ -167,7 +167,7 @@ describe("raw bolt over Socket Mode", () => {
   });
 
   test("an unanswered command times out on the person's screen and is a violation", async () => {
-    expect(await emulator.slash("U0ALICE", "C0OPS", "/approve", "x")).toEqual({ kind: "timeout" });
+    expect(await emulator.slash("U0ALICENG", "C0OPSROOM", "/approve", "x")).toEqual({ kind: "timeout" });
     expect(emulator.violations).toEqual(["/approve was not acknowledged within 1000 ms"]);
   });
 });
@@ -176,12 +176,12 @@ describe("refusals", () => {
   const client = (token = emulator.tokens.bot): InstanceType<typeof webApi.WebClient> =>
     new webApi.WebClient(token, { ...clientOptions(), rejectRateLimitedCalls: true, logLevel: LogLevel.ERROR });
   const post = (args: object): Promise<unknown> =>
-    client().chat.postMessage({ channel: "C0OPS", text: "x", ...args } as never);
+    client().chat.postMessage({ channel: "C0OPSROOM", text: "x", ...args } as never);
   const section = (text: string): object => ({ type: "section", text: { type: "mrkdwn", text } });
 
   test.each([
     ["unknown channel", { channel: "C0NOPE" }, "channel_not_found"],
-    ["channel without the bot", { channel: "C0RANDOM" }, "not_in_channel"],
+    ["channel without the bot", { channel: "C0RANDOM1" }, "not_in_channel"],
     ["empty message", { text: "" }, "no_text"],
     ["51 blocks", { blocks: Array.from({ length: 51 }, () => section("x")) }, "invalid_blocks"],
     ["section of 3001", { blocks: [section("x".repeat(3001))] }, "invalid_blocks"],
@@ -212,9 +212,9 @@ describe("refusals", () => {
   });
 
   test("edits only what is its own and what is there", async () => {
-    const ts = await emulator.say("U0ALICE", "C0OPS", "mine");
+    const ts = await emulator.say("U0ALICENG", "C0OPSROOM", "mine");
     const update = (args: object): Promise<unknown> =>
-      client().chat.update({ channel: "C0OPS", text: "x", ...args } as never);
+      client().chat.update({ channel: "C0OPSROOM", text: "x", ...args } as never);
     await expect(update({ ts })).rejects.toMatchObject({ data: { error: "cant_update_message" } });
     await expect(update({ ts: "1.000001" })).rejects.toMatchObject({ data: { error: "message_not_found" } });
   });
@@ -229,8 +229,8 @@ describe("refusals", () => {
       await ack();
       triggers.push(command.trigger_id);
     });
-    await emulator.slash("U0ALICE", "C0OPS", "/exec");
-    await emulator.slash("U0ALICE", "C0OPS", "/exec");
+    await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec");
+    await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec");
     await open(String(triggers[0]));
     await expect(open(String(triggers[0]))).rejects.toMatchObject({ data: { error: "invalid_trigger_id" } });
     emulator.clock.advance(3001);
@@ -250,7 +250,7 @@ describe("refusals", () => {
 
   test("mentions that would notify people are seen in every form", async () => {
     await post({ text: "<!channel> &lt;!here&gt;" });
-    await post({ blocks: [section("<@U0ALICE>")] });
+    await post({ blocks: [section("<@U0ALICENG>")] });
     await post({
       blocks: [
         {
@@ -282,10 +282,13 @@ describe("raw bolt over HTTP", () => {
     const server = await receiver.start(0);
     const address = server.address() as { port: number };
     emulator.delivery.target = { url: `http://127.0.0.1:${address.port}/slack/events`, signingSecret: "s3cret" };
-    await emulator.say("U0ALICE", "C0GENERAL", "over http");
-    expect(await emulator.slash("U0ALICE", "C0OPS", "/exec")).toMatchObject({ kind: "ack", payload: { text: "ok" } });
+    await emulator.say("U0ALICENG", "C0GENERAL", "over http");
+    expect(await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec")).toMatchObject({
+      kind: "ack",
+      payload: { text: "ok" },
+    });
     emulator.delivery.target = { url: emulator.delivery.target.url, signingSecret: "wrong" };
-    expect((await emulator.slash("U0ALICE", "C0OPS", "/exec")).kind).toBe("timeout");
+    expect((await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec")).kind).toBe("timeout");
     expect(heard).toEqual(["over http"]);
     emulator.delivery.target = undefined;
     await app.stop();

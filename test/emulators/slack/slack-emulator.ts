@@ -237,10 +237,10 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     const conversation = this.conversation(chat);
     const ts = this.workspace.newTs();
     const base = { type: "message", channel: chat, channel_type: channelType(conversation), ts, event_ts: ts };
-    const person = { user: "U0ALICE", text, ts };
+    const person = { user: "U0ALICENG", text, ts };
     const event = {
       "other-bot": { ...base, subtype: "bot_message", bot_id: "B0OTHER", text, username: "other" },
-      joined: { ...base, subtype: "channel_join", user: "U0ALICE", text },
+      joined: { ...base, subtype: "channel_join", user: "U0ALICENG", text },
       changed: {
         ...base,
         subtype: "message_changed",
@@ -372,7 +372,7 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
 
   protected pageState(wantedUser: string | undefined, wantedChat: string | undefined): PageState {
     const people = [...this.workspace.users.values()].filter((user) => !user.isBot);
-    const user = people.find((person) => person.id === wantedUser)?.id ?? "U0ALICE";
+    const user = people.find((person) => person.id === wantedUser)?.id ?? "U0ALICENG";
     const chats = [...this.workspace.conversations.values()].filter((c) => c.members.has(user));
     const chat = chats.find((c) => c.id === wantedChat)?.id ?? chats[0]?.id ?? "";
     const view = this.modalOf(user);

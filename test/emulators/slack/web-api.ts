@@ -4,6 +4,7 @@ import type { EmulatorReply, EmulatorRequest } from "../shared/http.ts";
 import type { JournalEntry } from "../shared/journal.ts";
 import { checkBlocks, checkView, MAX_MESSAGE_TEXT_IN_BLOCKS, textInBlocks } from "./block-rules.ts";
 import { pingsInBlocks, pingsInMrkdwn } from "./markup.ts";
+import { ResponseCheck } from "./response-check.ts";
 import { BOT, BOT_ID, type Conversation, type SlackMessage, TEAM, type Workspace } from "./workspace.ts";
 
 type Json = Record<string, unknown>;
@@ -87,6 +88,7 @@ export class WebApi {
   private readonly host: WebApiHost;
   private readonly tokens: Tokens;
   private readonly methods: Readonly<Record<string, Method>>;
+  private readonly responseCheck = new ResponseCheck();
   private readonly lastPost = new Map<string, number>();
 
   constructor(host: WebApiHost, tokens: Tokens) {
@@ -118,6 +120,7 @@ export class WebApi {
       this.authorize(method, request, args);
       this.checkArguments(method, args, entry);
       const json = { ok: true, ...method.run(args, entry) };
+      entry.violations.push(...this.responseCheck.problems(name, json));
       this.host.changed();
       return { status: 200, headers, json };
     } catch (error) {
@@ -221,7 +224,12 @@ export class WebApi {
         const roots = workspace.messages.filter(
           (m) => m.channel === channel.id && (m.threadTs === undefined || m.threadTs === m.ts),
         );
-        return this.pageOfMessages(roots.reverse(), args);
+        return {
+          ...this.pageOfMessages(roots.reverse(), args),
+          pin_count: 0,
+          channel_actions_ts: null,
+          channel_actions_count: 0,
+        };
       }),
       "conversations.replies": bot(["channel", "ts"], [...PAGE_ARGS], (args) => {
         const channel = this.member(args.channel);

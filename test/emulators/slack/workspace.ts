@@ -45,7 +45,7 @@ export interface SlackMessage {
   readonly reactions: Map<string, Set<string>>;
 }
 
-export const TEAM = { id: "T0ACME", name: "Acme", domain: "acme" } as const;
+export const TEAM = { id: "T0ACMECORP", name: "Acme", domain: "acme" } as const;
 export const APP_ID = "A0OPENCLAW";
 export const BOT: SlackUser = {
   id: "U0OPENCLAW",
@@ -57,9 +57,9 @@ export const BOT: SlackUser = {
 export const BOT_ID = "B0OPENCLAW";
 
 const PEOPLE: readonly SlackUser[] = [
-  { id: "U0ALICE", name: "alice", realName: "Alice Ng", locale: "en-US", isBot: false },
-  { id: "U0BRAM", name: "bram", realName: "Bram de Wit", locale: "nl-NL", isBot: false },
-  { id: "U0LINH", name: "linh", realName: "Linh Tran", locale: "vi-VN", isBot: false },
+  { id: "U0ALICENG", name: "alice", realName: "Alice Ng", locale: "en-US", isBot: false },
+  { id: "U0BRAMWIT", name: "bram", realName: "Bram de Wit", locale: "nl-NL", isBot: false },
+  { id: "U0LINHTRAN", name: "linh", realName: "Linh Tran", locale: "vi-VN", isBot: false },
 ];
 
 export class Workspace {
@@ -88,10 +88,10 @@ export class Workspace {
     for (const user of [BOT, ...PEOPLE]) this.users.set(user.id, user);
     const everyone = PEOPLE.map((user) => user.id);
     this.addConversation("C0GENERAL", "general", "channel", [...everyone, BOT.id]);
-    this.addConversation("C0OPS", "ops", "channel", [...everyone, BOT.id]);
-    this.addConversation("C0RANDOM", "random", "channel", everyone);
-    this.addConversation("C0SECRET", "secret", "private", ["U0ALICE", BOT.id]);
-    this.addConversation("G0TRIO", "mpdm-alice--bram--openclaw-1", "mpim", ["U0ALICE", "U0BRAM", BOT.id]);
+    this.addConversation("C0OPSROOM", "ops", "channel", [...everyone, BOT.id]);
+    this.addConversation("C0RANDOM1", "random", "channel", everyone);
+    this.addConversation("C0SECRET1", "secret", "private", ["U0ALICENG", BOT.id]);
+    this.addConversation("G0TRIOGRP", "mpdm-alice--bram--openclaw-1", "mpim", ["U0ALICENG", "U0BRAMWIT", BOT.id]);
     for (const user of PEOPLE) this.openIm(user.id);
   }
 
