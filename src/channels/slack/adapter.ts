@@ -26,7 +26,7 @@ import type { SlackIdentity, ThreadPolicy } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import { SlackListeners } from "./listeners.ts";
 import { People, Threads } from "./lookup.ts";
-import { BOT_SCOPES } from "./manifest.ts";
+import { BOT_SCOPES, DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
 import { Outbox } from "./outbox.ts";
 import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
 import { PrivateAnswers } from "./private-answers.ts";
@@ -60,8 +60,7 @@ export interface SlackOptions {
   readonly onStatus?: (status: ChannelStatus) => void;
 }
 
-export const DEFAULT_PATH = "/slack/events";
-export const DEFAULT_WRAPPER = "openclaw";
+export { DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
 
 interface Session {
   readonly outbox: Outbox;

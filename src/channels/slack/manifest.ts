@@ -1,6 +1,11 @@
 /** The app manifest for `openclaw-exec channels slack-manifest`. docs.slack.dev/reference/app-manifest */
 import type { NativeCommand, NativeOption } from "../adapter-deps.ts";
 
+/** Where Slack posts in HTTP mode: one path for events, interactivity and slash commands. */
+export const DEFAULT_PATH = "/slack/events";
+/** The slash command that takes any other as its text. */
+export const DEFAULT_WRAPPER = "openclaw";
+
 /** Everything the adapter calls; fewer scopes and a part of it does not work. */
 export const BOT_SCOPES = [
   "app_mentions:read",
@@ -72,7 +77,7 @@ export interface ManifestOptions {
 
 export function slackManifest(options: ManifestOptions): Record<string, unknown> {
   const name = (options.name ?? "openclaw").slice(0, MAX_NAME);
-  const url = options.mode === "http" ? { url: options.requestUrl ?? "https://YOUR-HOST/slack/events" } : {};
+  const url = options.mode === "http" ? { url: options.requestUrl ?? `https://YOUR-HOST${DEFAULT_PATH}` } : {};
   const natives = options.commands.filter((command) => !RESERVED.has(command.name) && command.name !== options.wrapper);
   const wrapper = {
     name: options.wrapper,
