@@ -12,6 +12,8 @@ import { Person } from "../test/support/gateway.ts";
 const BIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
 const STARTS = 7;
+/** Product and control run the same one. */
+const SHELL = "/bin/bash";
 
 const quantile = (values: readonly number[], q: number) => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -45,7 +47,7 @@ async function start(stateDir: string): Promise<Started> {
   const begun = performance.now();
   const child = spawn(process.execPath, [BIN, "gateway", "--port", "0"], {
     cwd: stateDir,
-    env: { PATH: process.env.PATH ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir },
+    env: { PATH: process.env.PATH ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, SHELL },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await new Promise<string>((resolve) => {
@@ -75,7 +77,7 @@ function nodeAlone(): number {
 async function spawnPlain(command: string, cwd: string): Promise<number> {
   const begun = performance.now();
   await new Promise((resolve) => {
-    spawn(process.env.SHELL ?? "/bin/sh", ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"] }).once(
+    spawn(SHELL, ["--noprofile", "--norc", "-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"] }).once(
       "close",
       resolve,
     );

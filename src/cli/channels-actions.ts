@@ -3,6 +3,7 @@ import { DEFAULT_WRAPPER } from "../channels/slack/adapter.ts";
 import { slackManifest } from "../channels/slack/manifest.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import { loadConfig } from "../core/config/load.ts";
+import { nativeCommands } from "../gateway/native-commands.ts";
 import { type Cli, EXIT } from "./io.ts";
 import { withGateway } from "./with-gateway.ts";
 
@@ -31,7 +32,7 @@ export async function manifest(cli: Cli, flags: { name?: string; http?: string }
   const made = slackManifest({
     mode: flags.http === undefined ? "socket" : "http",
     wrapper: slack?.slashCommand.name ?? DEFAULT_WRAPPER,
-    commands: COMMANDS,
+    commands: nativeCommands(COMMANDS, loaded.ok && loaded.config.commands.bash),
     ...(flags.name === undefined ? {} : { name: flags.name }),
     ...(flags.http === undefined ? {} : { requestUrl: flags.http }),
   });

@@ -3,13 +3,14 @@
  * them, and one account that fails to start never keeps the others, or the gateway, from starting.
  */
 import type { Logger } from "pino";
-import type { AdapterDeps, NativeCommand, Suggest } from "../channels/adapter-deps.ts";
+import type { AdapterDeps, Suggest } from "../channels/adapter-deps.ts";
 import type { Channel, ChannelStatus, Ingress } from "../channels/channel.ts";
 import type { Redactor } from "../channels/text/redact.ts";
 import type { CommandDefinition } from "../commands/command.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config, DiscordAccountConfig, SlackAccountConfig, TelegramAccountConfig } from "../core/config/schema.ts";
 import type { Secrets } from "../core/config/secrets.ts";
+import { nativeCommands } from "./native-commands.ts";
 
 export interface ChannelsOptions {
   readonly config: Config;
@@ -131,23 +132,7 @@ function adapterDeps(native: boolean | "auto" | undefined, options: ChannelsOpti
     suggest,
     locale: config.messages.locale,
     log: logger,
-    commands: registers
-      ? options.commands.filter(({ name }) => name !== "bash" || config.commands.bash).map(nativeCommand)
-      : [],
-  };
-}
-
-function nativeCommand(command: CommandDefinition): NativeCommand {
-  return {
-    name: command.name,
-    summary: command.summary,
-    options: command.options.map((option) => ({
-      ...option,
-      ...(command.name === "exec" ? { form: option.name === "command" ? ("rest" as const) : ("key" as const) } : {}),
-      ...(["id", "session", "node"].includes(option.name) ? { autocomplete: true } : {}),
-    })),
-    // A command that runs is everybody's; what it shows or sets is the asker's.
-    answersPrivately: (args) => command.name !== "exec" || args === "",
+    commands: registers ? nativeCommands(options.commands, config.commands.bash) : [],
   };
 }
 

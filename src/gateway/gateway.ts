@@ -444,9 +444,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     phase = "draining";
     runs.drain();
     announcements.stop();
-    await server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason });
-    // Children first, so that their ends are recorded and queued while the queue still takes them.
-    await supervisor.shutdown();
+    // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
+    await Promise.all([server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }), supervisor.shutdown()]);
     await runs.settled();
     for (const channel of channels) await channel.stop();
     deliveries.stop();
