@@ -48,6 +48,18 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./audit.ts")),
   },
   {
+    name: "doctor",
+    group: "Look",
+    about: "Check this installation, and repair what needs no decision",
+    define: later(() => import("./doctor.ts")),
+  },
+  {
+    name: "security",
+    group: "Look",
+    about: "Find risky settings and rules",
+    define: later(() => import("./security.ts")),
+  },
+  {
     name: "explain",
     group: "Look",
     about: "Say what the policy would do with a command, without running it",
