@@ -22,9 +22,9 @@ import { boltLogger } from "./bolt-log.ts";
 import { type Backoff, RECONNECT, SocketConnection } from "./connection.ts";
 import { DurableReceiver } from "./durable-receiver.ts";
 import { type RequestListener, slackRequestListener } from "./http.ts";
-import type { SlackIdentity, ThreadPolicy } from "./inbound.ts";
+import type { ReplyToMode, SlackIdentity } from "./inbound.ts";
 import * as limits from "./limits.ts";
-import { SlackListeners } from "./listeners.ts";
+import { type ImplicitMentions, SlackListeners } from "./listeners.ts";
 import { People, Threads } from "./lookup.ts";
 import { BOT_SCOPES, DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
 import { Outbox } from "./outbox.ts";
@@ -49,7 +49,12 @@ export interface SlackOptions {
   /** `xoxb-…` */
   readonly botToken: string;
   readonly mode: SlackMode;
-  readonly threads?: ThreadPolicy;
+  /** By conversation; default `off` everywhere. */
+  readonly replyToMode?: (chatId: string) => ReplyToMode;
+  /** Default: both. */
+  readonly implicitMentions?: ImplicitMentions;
+  /** Report what other bots say, for rooms that answer bots. Default false; the bot itself is never reported. */
+  readonly allowBots?: boolean;
   /** Slash command that takes any other as its text. Default `openclaw`. */
   readonly wrapper?: string;
   /** Web API root, for a proxy. Default Slack's own. */
@@ -226,7 +231,8 @@ export class SlackChannel implements Channel {
     this.accountDetail = accountDetail(auth, botName);
     new SlackListeners({
       identity,
-      threadPolicy: options.threads ?? "always",
+      rules: { replyToMode: options.replyToMode ?? (() => "off"), allowBots: options.allowBots ?? false },
+      implicitMentions: options.implicitMentions ?? { replyToBot: true, threadParticipation: true },
       wrapper: options.wrapper ?? DEFAULT_WRAPPER,
       people: new People(reads, () => deps.clock.now()),
       threads,

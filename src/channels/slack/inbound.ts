@@ -11,15 +11,23 @@ export interface SlackIdentity {
 }
 
 /**
- * Where an answer to a message in a channel goes. `always`: into a thread below it, so that a channel stays readable;
- * `existing`: into a thread only when the message was in one. Direct messages are threaded only when the person did.
+ * Where an answer to a message in a room goes, in the words of `channels.slack.replyToMode`. `off`: into a thread only when
+ * the message was in one. `first` and `all`: into a thread below it, so that a room stays readable. Direct messages are
+ * threaded only when the person did it.
  */
-export type ThreadPolicy = "always" | "existing";
+export type ReplyToMode = "off" | "first" | "all";
+
+export interface MessageRules {
+  readonly replyToMode: (chatId: string) => ReplyToMode;
+  /** Report what other bots say, as actors of kind `agent`. */
+  readonly allowBots: boolean;
+}
 
 export interface MessageFacts {
   /** The same for `message` and `app_mention` of one text, and for every redelivery. */
   readonly id: string;
   readonly userId: string;
+  readonly fromBot: boolean;
   readonly route: Route;
   readonly text: string;
   readonly mentionsBot: boolean;
@@ -27,38 +35,47 @@ export interface MessageFacts {
   readonly inThread?: { readonly ts: string; readonly startedByBot: boolean };
 }
 
-/** A person's messages; joins, edits, deletions and everything bots say have other subtypes or a bot id. */
-const PERSON_SUBTYPES: ReadonlySet<string | undefined> = new Set([undefined, "file_share", "thread_broadcast"]);
+/** What somebody said; joins, edits and deletions have other subtypes. */
+const SPEECH: ReadonlySet<string | undefined> = new Set([undefined, "file_share", "thread_broadcast"]);
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `undefined`: not something a person said (bots, edits, system messages), or malformed. */
-export function readMessage(event: unknown, self: SlackIdentity, threads: ThreadPolicy): MessageFacts | undefined {
+/** `undefined`: nobody said it (edits, system messages), a bot did and they are not allowed, or it is malformed. */
+export function readMessage(event: unknown, self: SlackIdentity, rules: MessageRules): MessageFacts | undefined {
   const json = asObject(event);
   if (json === undefined || (json.type !== "message" && json.type !== "app_mention")) return undefined;
-  if (!PERSON_SUBTYPES.has(asText(json.subtype)) || (json.subtype !== undefined && typeof json.subtype !== "string"))
-    return undefined;
-  const userId = asText(json.user);
+  const speaker = speakerOf(json, self);
   const chatId = asText(json.channel);
   const ts = asText(json.ts);
   const raw = asText(json.text);
-  if (userId === undefined || chatId === undefined || raw === undefined || !isTs(ts)) return undefined;
-  if (json.bot_id !== undefined || userId === self.botUserId || userId === "USLACKBOT") return undefined;
+  if (speaker === undefined || chatId === undefined || raw === undefined || !isTs(ts)) return undefined;
+  if (speaker.fromBot && !rules.allowBots) return undefined;
   const threadTs = asText(json.thread_ts);
   const inThread = isTs(threadTs) && threadTs !== ts ? threadTs : undefined;
   const chatType = chatTypeOf(chatId, asText(json.channel_type));
-  const answerThread = inThread ?? (chatType !== "dm" && threads === "always" ? ts : undefined);
+  const ownThread = chatType !== "dm" && rules.replyToMode(chatId) !== "off" ? ts : undefined;
   const mention = new RegExp(`<@${self.botUserId}(?:\\|[^>]*)?>`);
   return {
     id: `message:${self.teamId}:${chatId}:${ts}`,
-    userId,
-    route: routeOf(self, chatId, chatType, answerThread),
+    ...speaker,
+    route: routeOf(self, chatId, chatType, inThread ?? ownThread),
     text: readSlackText(stripLeadingMention(raw, mention)).trim(),
     mentionsBot: mention.test(raw),
     ...(inThread === undefined
       ? {}
       : { inThread: { ts: inThread, startedByBot: json.parent_user_id === self.botUserId } }),
   };
+}
+
+function speakerOf(json: Json, self: SlackIdentity): Pick<MessageFacts, "userId" | "fromBot"> | undefined {
+  const subtype = asText(json.subtype);
+  if (json.subtype !== undefined && subtype === undefined) return undefined;
+  const botId = asText(json.bot_id);
+  const userId = asText(json.user) ?? botId;
+  if (userId === undefined || userId === self.botUserId || userId === "USLACKBOT") return undefined;
+  if (botId !== undefined && botId === self.botId) return undefined;
+  if (!SPEECH.has(subtype) && !(subtype === "bot_message" && botId !== undefined)) return undefined;
+  return { userId, fromBot: json.bot_id !== undefined };
 }
 
 export interface CommandFacts {

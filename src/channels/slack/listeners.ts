@@ -11,13 +11,13 @@ import type { Inbound, Ingress, MessageRef } from "../channel.ts";
 import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
 import {
   type MessageFacts,
+  type MessageRules,
   type PressFacts,
   readCommand,
   readMessage,
   readPress,
   readReason,
   type SlackIdentity,
-  type ThreadPolicy,
   writeReasonMetadata,
 } from "./inbound.ts";
 import { INGRESS_MS, LOOKUP_MS, QUICK_LOOKUP_MS } from "./limits.ts";
@@ -26,9 +26,18 @@ import { escapeMrkdwn } from "./markup.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
 import type { ResponseUrls } from "./response-urls.ts";
 
+/** What besides a mention and a direct message addresses the bot. */
+export interface ImplicitMentions {
+  /** A reply in a thread that the bot began. */
+  readonly replyToBot: boolean;
+  /** A message in a thread the bot took part in. */
+  readonly threadParticipation: boolean;
+}
+
 export interface ListenerOptions {
   readonly identity: SlackIdentity;
-  readonly threadPolicy: ThreadPolicy;
+  readonly rules: MessageRules;
+  readonly implicitMentions: ImplicitMentions;
   readonly wrapper: string;
   readonly people: People;
   readonly threads: Threads;
@@ -77,11 +86,11 @@ export class SlackListeners {
   }
 
   private async onMessage(event: unknown): Promise<void> {
-    const facts = readMessage(event, this.options.identity, this.options.threadPolicy);
+    const facts = readMessage(event, this.options.identity, this.options.rules);
     if (facts === undefined) return;
     const [addressed, actor] = await Promise.all([
       this.isAddressed(facts),
-      this.actor(facts.userId, undefined, LOOKUP_MS),
+      this.actor(facts.userId, undefined, LOOKUP_MS, facts.fromBot ? "agent" : "person"),
     ]);
     const { id, route, text } = facts;
     const receivedAtMs = this.options.deps.clock.now();
@@ -150,15 +159,23 @@ export class SlackListeners {
 
   private async isAddressed(facts: MessageFacts): Promise<boolean> {
     if (facts.route.chatType === "dm" || facts.mentionsBot) return true;
-    if (facts.inThread === undefined) return false;
-    return facts.inThread.startedByBot || (await this.options.threads.tookPart(facts.route.chatId, facts.inThread.ts));
+    const { inThread } = facts;
+    const { replyToBot, threadParticipation } = this.options.implicitMentions;
+    if (inThread === undefined) return false;
+    if (inThread.startedByBot) return replyToBot || threadParticipation;
+    return threadParticipation && (await this.options.threads.tookPart(facts.route.chatId, inThread.ts));
   }
 
-  private async actor(id: string, name: string | undefined, waitMs: number): Promise<Actor> {
+  private async actor(
+    id: string,
+    name: string | undefined,
+    waitMs: number,
+    kind: "person" | "agent" = "person",
+  ): Promise<Actor> {
     const person = await this.options.people.find(id, waitMs);
     const display = person.display ?? name;
     return {
-      kind: "person",
+      kind,
       channel: "slack",
       accountId: this.options.identity.accountId,
       id,

@@ -76,6 +76,19 @@ describe("Socket Mode", () => {
     expect(it.events[2]).toMatchObject({ addressed: true, route: { threadId: root } });
   });
 
+  test("implicit mentions can be switched off", async () => {
+    const strict = await started(
+      rig(emulator, { implicitMentions: { replyToBot: false, threadParticipation: false } }),
+    );
+    await it.channel.stop();
+    const sent = await strict.channel.send(outbound(text()));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "exec ls", { thread: sent.ref.messageId });
+    await expect.poll(() => strict.events).toHaveLength(1);
+    expect(strict.events[0]?.addressed).toBe(false);
+    await strict.channel.stop();
+  });
+
   test("thread membership is looked up when this process has not seen it", async () => {
     const root = await emulator.say("U0ALICENG", "C0OPSROOM", "old thread");
     emulator.workspace.add({ channel: "C0OPSROOM", user: BOT.id, text: "before a restart", threadTs: root });

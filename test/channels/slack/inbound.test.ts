@@ -20,8 +20,9 @@ const base = {
   text: "hi",
   channel_type: "channel",
 };
-const read = (over: object, threads: "always" | "existing" = "always"): ReturnType<typeof readMessage> =>
-  readMessage({ ...base, ...over }, self, threads);
+const rules = (mode: "off" | "first" | "all", allowBots = false) => ({ replyToMode: () => mode, allowBots });
+const read = (over: object, threads: "off" | "first" | "all" = "all"): ReturnType<typeof readMessage> =>
+  readMessage({ ...base, ...over }, self, rules(threads));
 
 describe("readSlackText", () => {
   test.each([
@@ -81,17 +82,17 @@ describe("readMessage", () => {
   });
 
   test.each([
-    ["channel root, always", {}, "always", "1700000000.000100"],
-    ["channel root, existing", {}, "existing", undefined],
-    ["in a thread", { thread_ts: "1600000000.000001" }, "existing", "1600000000.000001"],
-    ["a direct message", { channel: "D1", channel_type: "im" }, "always", undefined],
+    ["channel root, all", {}, "all", "1700000000.000100"],
+    ["channel root, off", {}, "off", undefined],
+    ["in a thread", { thread_ts: "1600000000.000001" }, "off", "1600000000.000001"],
+    ["a direct message", { channel: "D1", channel_type: "im" }, "all", undefined],
     [
       "a direct message in a thread",
       { channel: "D1", channel_type: "im", thread_ts: "1600000000.000001" },
-      "always",
+      "all",
       "1600000000.000001",
     ],
-    ["a malformed thread", { thread_ts: "x" }, "existing", undefined],
+    ["a malformed thread", { thread_ts: "x" }, "off", undefined],
   ] as const)(
     "answers to %s go to the right thread (slack-thread-missing-fails-closed)",
     (_name, over, threads, thread) => {
@@ -122,14 +123,26 @@ describe("readMessage", () => {
     expect(read({ text: raw })).toMatchObject({ text, mentionsBot });
   });
 
+  test("other bots are agents where they are allowed; itself never", () => {
+    const allowed = (over: object) => readMessage({ ...base, ...over }, self, rules("all", true));
+    expect(allowed({ bot_id: "B9", user: "U9" })).toMatchObject({ userId: "U9", fromBot: true });
+    expect(allowed({ bot_id: "B9", user: undefined, subtype: "bot_message" })).toMatchObject({
+      userId: "B9",
+      fromBot: true,
+    });
+    expect(allowed({ bot_id: "B0BOT", user: undefined, subtype: "bot_message" })).toBeUndefined();
+    expect(allowed({ bot_id: "B0BOT", user: "U0BOT" })).toBeUndefined();
+    expect(allowed({ user: "U1" })).toMatchObject({ fromBot: false });
+  });
+
   test("a mention and its message have one id", () => {
     const { channel_type: _type, ...mention } = { ...base, type: "app_mention" };
-    expect(readMessage(mention, self, "always")?.id).toBe(read({})?.id);
+    expect(readMessage(mention, self, rules("all"))?.id).toBe(read({})?.id);
   });
 
   test("nothing malformed throws", () => {
-    fc.assert(fc.property(fc.anything(), (value) => void readMessage(value, self, "always")));
-    fc.assert(fc.property(fc.object(), (value) => void readMessage({ ...base, ...value }, self, "always")));
+    fc.assert(fc.property(fc.anything(), (value) => void readMessage(value, self, rules("all"))));
+    fc.assert(fc.property(fc.object(), (value) => void readMessage({ ...base, ...value }, self, rules("all"))));
   });
 });
 

@@ -98,6 +98,7 @@ export function rig(emulator: SlackEmulator, over: Partial<SlackOptions> = {}, d
         botToken: emulator.tokens.bot,
         mode: { kind: "socket", appToken: emulator.tokens.app },
         apiUrl: emulator.apiUrl,
+        replyToMode: () => "all",
         reconnect: { minMs: 30, maxMs: 100 },
         ...over,
       },
