@@ -135,7 +135,8 @@ export function queueContract(driver: string, start: () => Promise<QueueHarness>
       });
 
       it("refuses a second handler for a name, and specs it can not keep", async () => {
-        await queue.process(name, async () => {});
+        const twice = await Promise.allSettled([1, 2].map(() => queue.process(name, async () => {})));
+        expect(twice.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
         await expect(queue.process(name, async () => {})).rejects.toMatchObject({ code: "invalid-argument" });
         const bad: JobSpec[] = [
           { name: "Not A Name", data: 1 },
@@ -496,7 +497,7 @@ export function queueContract(driver: string, start: () => Promise<QueueHarness>
     });
 
     describe("closing and coming back", () => {
-      it("waits for active jobs, takes adds from them, and starts no others", async () => {
+      it("waits for active jobs, takes adds from them, and starts no others (mq-graceful-shutdown)", async () => {
         const started = gate();
         const release = gate();
         const runs = new Runs<string>();

@@ -62,6 +62,11 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     await gone;
   };
 
+  // A test run that is cut off must not leave servers behind.
+  const onExit = (): void => {
+    child?.kill("SIGKILL");
+  };
+  process.once("exit", onExit);
   await start();
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -78,6 +83,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
       return () => frozen?.kill("SIGCONT");
     },
     async stop() {
+      process.off("exit", onExit);
       await kill();
       await rm(directory, { recursive: true, force: true });
     },

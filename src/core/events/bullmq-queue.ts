@@ -1,22 +1,20 @@
-import { Queue as BullQueue, type ConnectionOptions, isNotConnectionError, Job as RawJob } from "bullmq";
+import { type ConnectionOptions, Job as RawJob } from "bullmq";
 import type { Clock, NewId } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import { assertName } from "../store/keys.ts";
 import { pageSize } from "../store/limits.ts";
-import { COMMAND_TIMEOUT_MS, closeRedis, connectRedis, READY_WAIT_MS, RedisLink } from "../store/redis-connection.ts";
+import { closeRedis, connectRedis, RedisLink } from "../store/redis-connection.ts";
 import { type OnTrouble, warnOfTrouble } from "../store/topics.ts";
-import { bullId, bullOptions, type Envelope, envelopeOf, PARK_MS, parkedFrom } from "./bullmq-job.ts";
+import { bullId, bullOptions, envelopeOf, PARK_MS } from "./bullmq-job.ts";
 import { LANE_SCRIPTS, type LaneCommands, Lanes } from "./bullmq-lanes.ts";
+import { NamedQueues, within } from "./bullmq-names.ts";
 import { BullmqSchedules } from "./bullmq-schedules.ts";
 import { BullmqWorker } from "./bullmq-worker.ts";
-import { ABORT_GRACE_MS, assertConcurrency, assertJobName, DEFAULT_DRAIN_MS, planJob } from "./job-spec.ts";
+import { ABORT_GRACE_MS, assertConcurrency, DEFAULT_DRAIN_MS, planJob } from "./job-spec.ts";
 import type { Cadence, DeadLetter, Handler, JobSpec, Queue, QueueCounts } from "./queue.ts";
 
 /** How long a job stays with a process that went silent before another may run it. BullMQ's own default. */
 export const LOCK_MS = 30_000;
-
-/** BullMQ writes a log of events per job name; nothing of ours reads it. */
-const EVENT_LOG_LENGTH = 1000;
 
 /** How long closing waits for Redis to take what is left; beyond it the locks run out and the jobs run again. */
 const CLOSE_LIMIT_MS = 1500;
@@ -59,9 +57,9 @@ class BullmqQueue implements Queue {
   readonly #prefix: string;
   readonly #onTrouble: OnTrouble;
   readonly #link: RedisLink;
+  readonly #names: NamedQueues;
   readonly #lanes: Lanes;
   readonly #schedules: BullmqSchedules;
-  readonly #queues = new Map<string, BullQueue>();
   readonly #workers = new Map<string, BullmqWorker>();
   #workerRedis: ReturnType<typeof connectRedis> | undefined;
   #closing: Promise<void> | undefined;
@@ -81,6 +79,7 @@ class BullmqQueue implements Queue {
     this.#link.redis.on("ready", () => {
       for (const worker of this.#workers.values()) worker.sweep();
     });
+    this.#names = new NamedQueues(this.#link, options.clock, this.#prefix, this.#onTrouble);
     this.#lanes = new Lanes(this.#link, options.clock, this.#prefix);
     this.#schedules = new BullmqSchedules({
       link: this.#link,
@@ -88,7 +87,7 @@ class BullmqQueue implements Queue {
       clock: options.clock,
       onTrouble: this.#onTrouble,
       add: (spec) => this.add(spec),
-      isWaiting: (name, id) => this.#isWaiting(name, id),
+      isWaiting: (name, id) => this.#names.isWaiting(name, id),
     });
   }
 
@@ -110,12 +109,12 @@ class BullmqQueue implements Queue {
     const planned = planJob(spec, newId);
     const nonce = newId();
     const now = clock.now();
-    const queue = await this.#queueFor(planned.name);
+    const queue = await this.#names.of(planned.name);
     const options = bullOptions(planned, planned.key === undefined ? planned.delayMs : PARK_MS);
     const jobId = bullId(planned.id);
     const dueAtMs = now + planned.delayMs;
     const job = new RawJob(queue, planned.name, envelopeOf(planned, nonce, now), options, jobId);
-    const [mine, release] = await this.#run(async (): Promise<[mine: number, release: number]> => {
+    const [mine, release] = await this.#names.run(async (): Promise<[mine: number, release: number]> => {
       const client = await queue.getBackend().client;
       if (planned.key === undefined && !planned.named) {
         await job.addJob(client);
@@ -142,100 +141,71 @@ class BullmqQueue implements Queue {
 
   async process<T>(name: string, handler: Handler<T>, options: { readonly concurrency?: number } = {}): Promise<void> {
     this.#assertOpen();
-    if (this.#closing) throw new ExecError("state-unavailable", "The job queue is closing and takes no handlers.");
-    assertJobName(name);
     const { concurrency = 1 } = options;
     assertConcurrency(concurrency);
+    const queue = await this.#names.of(name);
+    // Asked only now, so that nothing can come between the answer and the worker.
+    if (this.#closing) throw new ExecError("state-unavailable", "The job queue is closing and takes no handlers.");
     if (this.#workers.has(name)) {
       throw new ExecError("invalid-argument", `Jobs named ${name} have a handler in this process already.`);
     }
-    const queue = await this.#queueFor(name);
     const { clock, lockMs = LOCK_MS, random = Math.random } = this.#options;
     const connection = this.#workerConnection();
     this.#schedules.start(connection, lockMs);
     const worker = new BullmqWorker({
       ...{ queue, concurrency, connection, lockMs, clock, random },
       handler: handler as Handler,
-      prefix: this.#jobsPrefix,
+      prefix: this.#names.jobsPrefix,
       lanes: this.#lanes,
       onTrouble: this.#onTrouble,
       onFinished: async (how) => {
-        if (how !== "dead") await this.#link.run((redis) => redis.hincrby(this.#totalsKey, `${name}:${how}`, 1));
+        if (how !== "dead") await this.#names.count(name, how);
       },
     });
     this.#workers.set(name, worker);
   }
 
   async cancel(id: string): Promise<boolean> {
+    this.#assertOpen();
     assertName("job id", id);
-    return this.#anyQueue((queue) => this.#lanes.cancel(queue, bullId(id)));
+    return this.#names.any((queue) => this.#lanes.cancel(queue, bullId(id)));
   }
 
   async schedule<T>(scheduleId: string, cadence: Cadence, spec: Omit<JobSpec<T>, "id" | "delayMs">): Promise<void> {
     this.#assertOpen();
     assertName("schedule id", scheduleId);
     planJob(spec, this.#options.newId);
-    await this.#run(() => this.#schedules.set(scheduleId, cadence, spec));
+    await this.#names.run(() => this.#schedules.set(scheduleId, cadence, spec));
   }
 
   async unschedule(scheduleId: string): Promise<boolean> {
     this.#assertOpen();
-    return this.#run(() => this.#schedules.remove(scheduleId));
+    return this.#names.run(() => this.#schedules.remove(scheduleId));
   }
 
   async schedules(): Promise<readonly { readonly id: string; readonly nextAtMs: number; readonly cadence: Cadence }[]> {
     this.#assertOpen();
-    return this.#run(() => this.#schedules.list());
+    return this.#names.run(() => this.#schedules.list());
   }
 
   async counts(name?: string): Promise<QueueCounts> {
     this.#assertOpen();
-    const names = name === undefined ? await this.#names() : [name];
-    const all = await Promise.all(names.map((each) => this.#countsOf(each)));
-    const sum = (field: keyof QueueCounts): number => all.reduce((total, counts) => total + counts[field], 0);
-    return {
-      waiting: sum("waiting"),
-      delayed: sum("delayed"),
-      active: sum("active"),
-      dead: sum("dead"),
-      completed: sum("completed"),
-      expired: sum("expired"),
-    };
+    return this.#names.counts(name);
   }
 
   async deadLetters(options: { readonly name?: string; readonly limit?: number } = {}): Promise<DeadLetter[]> {
     this.#assertOpen();
-    const limit = pageSize(options.limit);
-    if (limit === 0) return [];
-    const names = options.name === undefined ? await this.#names() : [options.name];
-    const letters: DeadLetter[] = [];
-    for (const name of names) {
-      const queue = await this.#queueFor(name);
-      for (const job of await this.#run(() => queue.getJobs(["failed"], 0, limit - 1, false))) {
-        if (job) letters.push(deadLetter(job, name));
-      }
-    }
-    return letters.toSorted((a, b) => b.diedAtMs - a.diedAtMs).slice(0, limit);
+    return this.#names.deadLetters(options.name, pageSize(options.limit));
   }
 
   async retryDead(id: string): Promise<boolean> {
-    return this.#anyQueue((queue) =>
-      this.#run(async () => {
-        const job: RawJob<Envelope> | undefined = await queue.getJob(bullId(id));
-        if (!job || !(await job.isFailed())) return false;
-        const { notAfterMs: _, ...envelope } = job.data;
-        await job.updateData(envelope);
-        const client = await queue.getBackend().client;
-        // Else a job that died of crashes would count them on.
-        await client.hdel(queue.toKey(bullId(id)), "stc", "defa");
-        await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
-        return true;
-      }),
-    );
+    this.#assertOpen();
+    return this.#names.retryDead(id);
   }
 
   async removeDead(id: string): Promise<boolean> {
-    return this.#anyQueue((queue) => this.#lanes.removeDead(queue, bullId(id)));
+    this.#assertOpen();
+    return this.#names.any((queue) => this.#lanes.removeDead(queue, bullId(id)));
   }
 
   async health(): Promise<void> {
@@ -261,49 +231,9 @@ class BullmqQueue implements Queue {
       for (const each of [this.#schedules, ...workers]) void each.disconnect().catch(() => {});
     });
     this.#closed = true;
-    await within(CLOSE_LIMIT_MS, this.#closeQueues()).catch(() => {});
+    await within(CLOSE_LIMIT_MS, Promise.all([this.#schedules.close(), this.#names.close()])).catch(() => {});
     if (this.#workerRedis) await closeRedis(this.#workerRedis);
     await this.#link.close();
-  }
-
-  async #closeQueues(): Promise<void> {
-    await Promise.all([this.#schedules.close(), ...[...this.#queues.values()].map((queue) => queue.close())]);
-  }
-
-  get #jobsPrefix(): string {
-    return `${this.#prefix}jobs`;
-  }
-
-  get #totalsKey(): string {
-    return `${this.#prefix}totals`;
-  }
-
-  get #namesKey(): string {
-    return `${this.#prefix}names`;
-  }
-
-  /** One BullMQ queue per job name: concurrency and counts are then BullMQ's own. */
-  async #queueFor(name: string): Promise<BullQueue> {
-    assertJobName(name);
-    const known = this.#queues.get(name);
-    if (known) return known;
-    await this.#run(() => this.#link.redis.sadd(this.#namesKey, name));
-    const queue =
-      this.#queues.get(name) ??
-      new BullQueue(name, {
-        connection: this.#link.redis as unknown as ConnectionOptions,
-        prefix: this.#jobsPrefix,
-        streams: { events: { maxLen: EVENT_LOG_LENGTH } },
-      });
-    if (!this.#queues.has(name)) {
-      queue.on("error", (error) => {
-        // The connection tells of its own trouble, once per outage.
-        if (isNotConnectionError(error)) this.#onTrouble(`The queue of ${name} jobs has trouble and goes on`, error);
-      });
-      this.#queues.set(name, queue);
-    }
-    await this.#run(() => queue.waitUntilReady());
-    return queue;
   }
 
   #workerConnection(): ConnectionOptions {
@@ -318,87 +248,7 @@ class BullmqQueue implements Queue {
     return this.#workerRedis as unknown as ConnectionOptions;
   }
 
-  async #names(): Promise<string[]> {
-    return (await this.#run(() => this.#link.redis.smembers(this.#namesKey))).toSorted();
-  }
-
-  /** Asks the queue of each name in turn: an id says nothing about its name. */
-  async #anyQueue(ask: (queue: BullQueue) => Promise<boolean>): Promise<boolean> {
-    this.#assertOpen();
-    for (const name of await this.#names()) if (await ask(await this.#queueFor(name))) return true;
-    return false;
-  }
-
-  async #isWaiting(name: string, id: string): Promise<boolean> {
-    const queue = await this.#queueFor(name);
-    const [added, started, finished] = await this.#run(() =>
-      this.#link.redis.hmget(queue.toKey(bullId(id)), "timestamp", "processedOn", "finishedOn"),
-    );
-    return Boolean(added) && !started && !finished;
-  }
-
-  async #countsOf(name: string): Promise<QueueCounts> {
-    const queue = await this.#queueFor(name);
-    const parked = parkedFrom(this.#options.clock.now());
-    const answers = await this.#run(() =>
-      this.#link.redis
-        .multi()
-        .llen(queue.toKey("wait"))
-        .llen(queue.toKey("paused"))
-        .zcard(queue.toKey("delayed"))
-        .zcount(queue.toKey("delayed"), parked, "+inf")
-        .llen(queue.toKey("active"))
-        .zcard(queue.toKey("failed"))
-        .hmget(this.#totalsKey, `${name}:completed`, `${name}:expired`)
-        .exec(),
-    );
-    const values = (answers ?? []).map(([, value]) => value);
-    const [wait = 0, paused = 0, delayed = 0, held = 0, active = 0, dead = 0] = values as number[];
-    const [completed, expired] = values[6] as (string | null)[];
-    return {
-      waiting: wait + paused + held,
-      delayed: delayed - held,
-      active,
-      dead,
-      completed: Number(completed ?? 0),
-      expired: Number(expired ?? 0),
-    };
-  }
-
   #assertOpen(): void {
     if (this.#closed) throw new ExecError("state-unavailable", "The job queue is closed.");
-  }
-
-  /** BullMQ waits for its connection by itself and without end; a caller is not made to. */
-  #run<T>(call: () => Promise<T>): Promise<T> {
-    return within(READY_WAIT_MS + COMMAND_TIMEOUT_MS, this.#link.run(call));
-  }
-}
-
-function deadLetter(job: RawJob<Envelope>, name: string): DeadLetter {
-  const { id, data, key } = job.data;
-  return {
-    id,
-    name,
-    data,
-    ...(key === undefined ? {} : { key }),
-    error: job.failedReason,
-    attempts: job.attemptsMade,
-    diedAtMs: job.finishedOn ?? job.timestamp,
-  };
-}
-
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ExecError("state-unavailable", `Redis did not answer within ${limitMs} ms. Try again later.`)),
-      limitMs,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
