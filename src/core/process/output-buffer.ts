@@ -53,11 +53,12 @@ export class OutputBuffer {
     this.#pending = { stdout: new TextRing(this.#pendingCap), stderr: new TextRing(this.#pendingCap) };
   }
 
-  push(stream: StreamName, text: string): void {
+  /** `plain`: the text is known to be ASCII. */
+  push(stream: StreamName, text: string, plain = false): void {
     if (text === "") return;
-    this.#aggregate.push(text);
+    this.#aggregate.push(text, plain);
     const ring = this.#pending[stream];
-    ring.push(text);
+    ring.push(text, plain);
     const last = this.#runs.at(-1);
     if (last?.stream === stream) last.chars += text.length;
     else {

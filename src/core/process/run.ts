@@ -4,11 +4,20 @@ import { ExecError } from "../errors.ts";
 import { armDeadline, type Deadline } from "./deadline.ts";
 import { readProcStat, type Tree } from "./kill.ts";
 import { OutputDecoder } from "./output-decoder.ts";
+import type { IsPlainAscii } from "./plain-ascii.ts";
 import type { Reaper } from "./reaper.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
 import { spawnError } from "./spawn-error.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
-import type { EndInfo, EndReason, ProcessHandle, SpawnPlan, StreamName, TerminalModes } from "./types.ts";
+import type {
+  EndInfo,
+  EndReason,
+  OutputListener,
+  ProcessHandle,
+  SpawnPlan,
+  StreamName,
+  TerminalModes,
+} from "./types.ts";
 
 /** After exit, output held open by others is waited for this long, restarted by data, and never longer than the cap. */
 export const DRAIN_QUIET_MS = 2000;
@@ -27,6 +36,7 @@ type ForcedReason = Extract<EndReason, "manual-cancel" | "overall-timeout" | "sh
 export interface RunDeps {
   readonly clock: Clock;
   readonly reaper: Reaper;
+  readonly isPlain: IsPlainAscii;
   readonly drainQuietMs: number;
   readonly drainMaxMs: number;
 }
@@ -42,7 +52,7 @@ export class Run implements ProcessHandle {
   readonly #tree: Tree | undefined;
   readonly #startedAt: number;
   readonly #decoders: Record<StreamName, OutputDecoder>;
-  readonly #listeners = new Set<(stream: StreamName, text: string) => void>();
+  readonly #listeners = new Set<OutputListener>();
   readonly #notes: string[] = [];
   readonly #rawListeners = new Set<(stream: StreamName, chunk: Uint8Array) => void>();
   #early: { readonly stream: StreamName; readonly chunk: Buffer }[] | undefined = [];
@@ -77,7 +87,7 @@ export class Run implements ProcessHandle {
     });
     this.#startedAt = deps.clock.monotonic();
     const onRequest = (request: TerminalRequest): void => this.#onTerminalRequest(request);
-    this.#decoders = { stdout: new OutputDecoder(onRequest), stderr: new OutputDecoder() };
+    this.#decoders = { stdout: new OutputDecoder(deps.isPlain, onRequest), stderr: new OutputDecoder(deps.isPlain) };
     const { transport, warnings } = open({
       data: (stream, chunk) => this.#onData(stream, chunk),
       exit: (code, signal) => this.#onExit(code, signal),
@@ -130,11 +140,11 @@ export class Run implements ProcessHandle {
     return !this.#settled && this.#exit === undefined && this.#transport.stdinWritable;
   }
 
-  onOutput(listener: (stream: StreamName, text: string) => void): () => void {
+  onOutput(listener: OutputListener): () => void {
     this.#listeners.add(listener);
     const early = this.#early;
     this.#early = undefined;
-    for (const piece of early ?? []) this.#emit(piece.stream, this.#decoders[piece.stream].write(piece.chunk));
+    for (const piece of early ?? []) this.#decode(piece.stream, piece.chunk);
     if (this.#closed || this.#settled) this.#endDecoders();
     return () => this.#listeners.delete(listener);
   }
@@ -192,7 +202,7 @@ export class Run implements ProcessHandle {
     if (this.#settled) return;
     if (this.#exit !== undefined) this.#lastData = this.#deps.clock.monotonic();
     for (const listener of this.#rawListeners) listener(stream, chunk);
-    if (this.#early === undefined) this.#emit(stream, this.#decoders[stream].write(chunk));
+    if (this.#early === undefined) this.#decode(stream, chunk);
     else this.#keepEarly(stream, chunk);
   }
 
@@ -203,15 +213,20 @@ export class Run implements ProcessHandle {
     while (this.#earlyBytes > MAX_EARLY_BYTES && early.length > 1) this.#earlyBytes -= early.shift()?.chunk.length ?? 0;
   }
 
-  #emit(stream: StreamName, text: string): void {
+  #decode(stream: StreamName, chunk: Buffer): void {
+    const { text, plain } = this.#decoders[stream].write(chunk);
+    this.#emit(stream, text, plain);
+  }
+
+  #emit(stream: StreamName, text: string, plain: boolean): void {
     if (text === "") return;
-    for (const listener of this.#listeners) listener(stream, text);
+    for (const listener of this.#listeners) listener(stream, text, plain);
   }
 
   #endDecoders(): void {
     if (this.#early !== undefined || this.#decodersEnded) return;
     this.#decodersEnded = true;
-    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
+    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end(), false);
   }
 
   #onTerminalRequest(request: TerminalRequest): void {

@@ -46,6 +46,11 @@ export class Sanitizer {
     this.#onRequest = onRequest;
   }
 
+  /** No sequence is open. */
+  get atRest(): boolean {
+    return this.#state === "text";
+  }
+
   /** `text` must not end inside a surrogate pair (a streaming decoder never does that). */
   push(text: string): string {
     if (this.#state === "text" && !PLAIN_ASCII_MISS.test(text)) return text;

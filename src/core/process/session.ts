@@ -155,7 +155,7 @@ export class ProcessSession {
     this.#handle = handle;
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
-    handle.onOutput((stream, text) => this.#onOutput(stream, text));
+    handle.onOutput((stream, text, plain) => this.#onOutput(stream, text, plain === true));
     void handle.ended.then((end) => this.#finish(end));
     if (this.#stopWanted !== undefined) handle.stop(this.#stopWanted);
   }
@@ -353,9 +353,11 @@ export class ProcessSession {
   }
 
   stop(reason: Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown"> = "manual-cancel"): void {
-    if (this.#handle !== undefined) return this.#handle.stop(reason);
-    this.#stopWanted ??= reason;
-    this.#leaveLine?.();
+    if (this.#handle !== undefined) this.#handle.stop(reason);
+    else {
+      this.#stopWanted ??= reason;
+      this.#leaveLine?.();
+    }
   }
 
   /** A stop was asked for before there was a child: do not start one. */
@@ -398,7 +400,7 @@ export class ProcessSession {
     }
   }
 
-  #onOutput(stream: StreamName, text: string): void {
+  #onOutput(stream: StreamName, text: string, plain: boolean): void {
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
     const { logs, maxOutputChars } = this.#settings;
@@ -408,7 +410,7 @@ export class ProcessSession {
       this.#log.write(this.#output.aggregated());
       this.#log.write(stripColor(text));
     }
-    this.#output.push(stream, text);
+    this.#output.push(stream, text, plain);
     for (const watcher of this.#watchers) watcher();
   }
 

@@ -38,14 +38,15 @@ export class TextRing {
     return this.#totalChars > this.#capChars;
   }
 
-  push(text: string): void {
+  /** `plain`: the text is known to be ASCII. */
+  push(text: string, plain = false): void {
     this.#totalChars += text.length;
-    if (this.#ascii && Buffer.byteLength(text, "utf8") !== text.length) this.#ascii = false;
+    if (!plain && this.#ascii && Buffer.byteLength(text, "utf8") !== text.length) this.#ascii = false;
     const limit = this.#capChars * (this.#ascii ? 1 : MAX_BYTES_PER_CHAR) + SLACK_BYTES;
     if (text.length > this.#capChars + SLACK_BYTES) {
-      this.#append(text.slice(-(this.#capChars + SLACK_BYTES)), limit);
+      this.#append(text.slice(-(this.#capChars + SLACK_BYTES)), limit, plain);
       this.#dropped = true;
-    } else this.#append(text, limit);
+    } else this.#append(text, limit, plain);
   }
 
   /** All that is kept, at most the limit. */
@@ -78,8 +79,8 @@ export class TextRing {
     this.#length = 0;
   }
 
-  #append(text: string, limit: number): void {
-    const bytes = this.#ascii ? text.length : Buffer.byteLength(text, "utf8");
+  #append(text: string, limit: number, plain: boolean): void {
+    const bytes = this.#ascii || plain ? text.length : Buffer.byteLength(text, "utf8");
     this.#reserve(Math.min(limit, this.#length + bytes));
     const size = this.#buffer.length;
     if (bytes >= size) {
@@ -93,7 +94,7 @@ export class TextRing {
     }
     const end = (this.#start + this.#length) % size;
     const room = size - end;
-    if (this.#ascii) {
+    if (this.#ascii || plain) {
       const first = Math.min(bytes, room);
       this.#buffer.write(text, end, first, "latin1");
       if (first < bytes) this.#buffer.write(text.slice(first), 0, bytes - first, "latin1");

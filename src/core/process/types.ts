@@ -38,6 +38,9 @@ export interface TerminalModes {
 
 export type StreamName = "stdout" | "stderr";
 
+/** `plain`: the text is known to be printable ASCII, TAB, LF and CR only, which spares looking at it again. */
+export type OutputListener = (stream: StreamName, text: string, plain?: boolean) => void;
+
 /** A live child. `pid` is undefined until the spawn has happened (and for ever when it failed). */
 export interface ProcessHandle {
   readonly pid: number | undefined;
@@ -51,7 +54,7 @@ export interface ProcessHandle {
   /** PTY children only. */
   readonly terminal?: TerminalModes | undefined;
   /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
-  onOutput(listener: (stream: StreamName, text: string) => void): () => void;
+  onOutput(listener: OutputListener): () => void;
   /**
    * The bytes as they came, escape sequences included: for recordings. Output from before the first `onOutput` is
    * given again, so subscribe here first. The listener must not keep the chunk.

@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputDecoder } from "../../../src/core/process/output-decoder.ts";
+import { createPlainAsciiCheck } from "../../../src/core/process/plain-ascii.ts";
 import {
   MAX_STRING_SEQUENCE,
   Sanitizer,
   stripColor,
   type TerminalRequest,
 } from "../../../src/core/process/sanitizer.ts";
+
+const isPlain = createPlainAsciiCheck();
 
 function clean(...pieces: string[]): string {
   const sanitizer = new Sanitizer();
@@ -124,8 +127,8 @@ describe("what a program asks of its terminal", () => {
 
 describe("bytes to text", () => {
   function decode(...chunks: number[][]): string {
-    const decoder = new OutputDecoder();
-    return chunks.map((chunk) => decoder.write(Buffer.from(chunk))).join("") + decoder.end();
+    const decoder = new OutputDecoder(isPlain);
+    return chunks.map((chunk) => decoder.write(Buffer.from(chunk)).text).join("") + decoder.end();
   }
 
   it("joins characters split over chunks and shows invalid bytes once each (exec.md 15.6, tail-cut-inside-utf8)", () => {
@@ -141,20 +144,65 @@ describe("bytes to text", () => {
         fc.string({ unit: "grapheme", maxLength: 60 }),
         fc.array(fc.nat(300), { maxLength: 6 }),
         (text, cuts) => {
-          const plain = new OutputDecoder();
-          const expected = plain.write(Buffer.from(text)) + plain.end();
+          const plain = new OutputDecoder(isPlain);
+          const expected = plain.write(Buffer.from(text)).text + plain.end();
           const bytes = Buffer.from(text);
           const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
-          const decoder = new OutputDecoder();
+          const decoder = new OutputDecoder(isPlain);
           let from = 0;
           let result = "";
           for (const place of [...places, bytes.length]) {
-            result += decoder.write(bytes.subarray(from, place));
+            result += decoder.write(bytes.subarray(from, place)).text;
             from = place;
           }
           expect(result + decoder.end()).toBe(expected);
         },
       ),
+    );
+  });
+});
+
+describe("the check for plain ASCII", () => {
+  it("knows every byte at every place of a lane, and any length", () => {
+    for (let byte = 0; byte < 256; byte++) {
+      const expected = byte === 9 || byte === 10 || byte === 13 || (byte >= 0x20 && byte <= 0x7e);
+      for (const place of [0, 7, 15, 16, 31, 32]) {
+        const bytes = Buffer.alloc(33, "x");
+        bytes[place] = byte;
+        expect(isPlain(bytes)).toBe(expected);
+      }
+    }
+    for (const length of [0, 1, 65_519, 65_520, 65_521, 200_000]) {
+      const bytes = Buffer.alloc(length, "x");
+      expect(isPlain(bytes)).toBe(true);
+      if (length === 0) continue;
+      bytes[length - 1] = 0x1b;
+      expect(isPlain(bytes)).toBe(false);
+    }
+  });
+
+  it("does not remember an earlier, longer chunk", () => {
+    isPlain(Buffer.alloc(100, 0x1b));
+    expect(isPlain(Buffer.from("abc"))).toBe(true);
+  });
+
+  it("never lets a chunk pass by itself while a sequence or a character is open", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("\x1b", "[3", "1m", "€", "abc\n", "\x1b]0;t", "\x07", "x"), { maxLength: 12 }),
+        fc.nat(40),
+        (parts, cut) => {
+          const bytes = Buffer.from(parts.join(""));
+          const place = Math.min(cut, bytes.length);
+          const whole = new OutputDecoder(isPlain);
+          const split = new OutputDecoder(isPlain);
+          const expected = whole.write(bytes).text + whole.end();
+          const got =
+            split.write(bytes.subarray(0, place)).text + split.write(bytes.subarray(place)).text + split.end();
+          expect(got).toBe(expected);
+        },
+      ),
+      { numRuns: 2000 },
     );
   });
 });

@@ -1,0 +1,188 @@
+/**
+ * What the process room costs, each figure beside a plain control measured in the same run, in turns:
+ *
+ *     npx tsx bench/exec.ts [rounds]
+ *
+ * Times are medians. "ratio" is ours to the control; for floods it is control to ours (1 means as fast).
+ */
+import { spawn } from "node:child_process";
+import { parseArgs } from "node:util";
+import { spawn as spawnPty } from "node-pty";
+import { createProcessTool } from "../src/core/exec/process-tool.ts";
+import { processLimits } from "../src/core/process/limits.ts";
+import { ProcessSessions } from "../src/core/process/registry.ts";
+import { createSupervisor } from "../src/core/process/supervisor.ts";
+
+const FLOOD_BYTES = 100 * 1024 * 1024;
+const { positionals } = parseArgs({ allowPositionals: true });
+const rounds = Number(positionals[0] ?? 40);
+const shellArgs = ["--noprofile", "--norc", "-c"];
+const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+
+const supervisor = createSupervisor();
+const sessions = new ProcessSessions({ limits: () => processLimits({}) });
+const tool = createProcessTool({ sessions });
+let runs = 0;
+
+function start(command: string, pty = false) {
+  const session = sessions.reserve({
+    runId: `bench-${++runs}`,
+    command,
+    cwd: "/tmp",
+    host: "gateway",
+    agentId: "bench",
+    sessionKey: "bench",
+  });
+  const plan = { file: "/bin/bash", args: [...shellArgs, command], cwd: "/tmp", env, stdin: "closed" as const };
+  session.attach(supervisor.start(pty ? { ...plan, pty: { cols: 120, rows: 30 } } : plan));
+  return session;
+}
+
+async function ours(command: string, pty = false): Promise<number> {
+  const since = performance.now();
+  const session = start(command, pty);
+  await session.ended;
+  session.aggregated();
+  sessions.forget(session);
+  return performance.now() - since;
+}
+
+function plain(command: string, onData: (chunk: Buffer) => void = () => {}): Promise<number> {
+  const since = performance.now();
+  const child = spawn("/bin/bash", [...shellArgs, command], {
+    cwd: "/tmp",
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.on("data", onData);
+  child.stderr.on("data", onData);
+  return new Promise((resolve) => child.on("close", () => resolve(performance.now() - since)));
+}
+
+function plainPty(command: string): Promise<number> {
+  const since = performance.now();
+  const pty = spawnPty("/bin/bash", [...shellArgs, command], { cols: 120, rows: 30, cwd: "/tmp", env });
+  return new Promise((resolve) => pty.onExit(() => resolve(performance.now() - since)));
+}
+
+async function compare(
+  what: string,
+  control: () => Promise<number>,
+  measured: () => Promise<number>,
+  times = rounds,
+): Promise<void> {
+  const a: number[] = [];
+  const b: number[] = [];
+  for (let round = 0; round < times; round++) {
+    a.push(await control());
+    b.push(await measured());
+  }
+  report(what, median(b), median(a), median(b) / median(a));
+}
+
+async function flood(what: string, command: string): Promise<void> {
+  const controlMs: number[] = [];
+  const decodingMs: number[] = [];
+  const oursMs: number[] = [];
+  let growth = 0;
+  await ours(command);
+  for (let round = 0; round < 5; round++) {
+    let bytes = 0;
+    controlMs.push(
+      await plain(command, (chunk) => {
+        bytes += chunk.length;
+      }),
+    );
+    const decoder = new TextDecoder("utf-8");
+    decodingMs.push(
+      await plain(command, (chunk) => {
+        bytes += decoder.decode(chunk, { stream: true }).length;
+      }),
+    );
+    globalThis.gc?.();
+    const before = process.memoryUsage.rss();
+    oursMs.push(await ours(command));
+    growth = Math.max(growth, process.memoryUsage.rss() - before);
+    if (bytes !== 2 * FLOOD_BYTES) throw new Error(`the control saw ${bytes} bytes`);
+  }
+  report(`${what} (control counts bytes)`, median(oursMs), median(controlMs), median(controlMs) / median(oursMs));
+  report(`${what} (control decodes text)`, median(oursMs), median(decodingMs), median(decodingMs) / median(oursMs));
+  console.log(`${"".padEnd(46)} largest RSS growth of ours: ${(growth / 1e6).toFixed(1)} MB`);
+}
+
+async function waitingPoll(): Promise<void> {
+  const late: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const session = start("sleep 0.05");
+    session.background();
+    let endedAt = 0;
+    void session.handle?.ended.then(() => {
+      endedAt = performance.now();
+    });
+    await tool.call({ action: "poll", sessionId: session.id, timeout: 30_000 }, { agentId: "bench" });
+    late.push(performance.now() - endedAt);
+    sessions.forget(session);
+  }
+  console.log(
+    `${"waiting poll after exit".padEnd(46)} ${median(late).toFixed(2)} ms, worst ${Math.max(...late).toFixed(2)} ms`,
+  );
+}
+
+async function backgroundStart(): Promise<void> {
+  const took: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const since = performance.now();
+    const session = start("sleep 0.01");
+    session.background();
+    session.tail(2000);
+    took.push(performance.now() - since);
+    await session.ended;
+    sessions.forget(session);
+  }
+  const control: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const since = performance.now();
+    const child = spawn("/bin/bash", [...shellArgs, "sleep 0.01"], {
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    control.push(performance.now() - since);
+    await new Promise((resolve) => child.on("close", resolve));
+  }
+  report("background start", median(took), median(control), median(took) / median(control));
+}
+
+function report(what: string, measured: number, control: number, ratio: number): void {
+  console.log(
+    `${what.padEnd(46)} ${measured.toFixed(2).padStart(9)} ms  control ${control.toFixed(2).padStart(9)} ms  ratio ${ratio.toFixed(2)}`,
+  );
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+console.log(`Node ${process.version}, ${rounds} rounds`);
+await compare(
+  "true",
+  () => plain("true"),
+  () => ours("true"),
+);
+await compare(
+  "echo hi",
+  () => plain("echo hi"),
+  () => ours("echo hi"),
+);
+await compare(
+  "true in a terminal",
+  () => plainPty("true"),
+  () => ours("true", true),
+);
+await backgroundStart();
+await waitingPoll();
+await flood("100 MB in one line", `head -c ${FLOOD_BYTES} /dev/zero | tr '\\0' x`);
+await flood("100 MB in lines of 80", `yes ${"0123456789".repeat(8).slice(0, 79)} | head -c ${FLOOD_BYTES}`);
+await supervisor.shutdown();
+await sessions.close();

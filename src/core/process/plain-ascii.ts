@@ -1,0 +1,55 @@
+/**
+ * Tells whether bytes are nothing but printable ASCII, TAB, LF and CR, and so need neither decoding nor cleaning. This
+ * is asked of every chunk of output, and in a flood it decides the throughput: a regular expression takes 70 µs for
+ * 64 KiB, more than everything else together; sixteen bytes at a time take 5 µs.
+ *
+ * The module below, 139 bytes, is this text (WebAssembly with SIMD, Node 16.4 and later):
+ *
+ *     (module
+ *       (memory (export "memory") 1)
+ *       (func (export "scan") (param $n i32) (result i32) (local $i i32) (local $bad v128) (local $v v128)
+ *         (block $done (loop $next
+ *           (br_if $done (i32.ge_u (local.get $i) (local.get $n)))
+ *           (local.set $v (v128.load (local.get $i)))
+ *           (local.set $bad (v128.or (local.get $bad) (v128.andnot
+ *             ;; outside 0x20 … 0x7e
+ *             (i8x16.gt_u (i8x16.sub (local.get $v) (i8x16.splat (i32.const 32))) (i8x16.splat (i32.const 94)))
+ *             (v128.or (v128.or
+ *               (i8x16.eq (local.get $v) (i8x16.splat (i32.const 9)))
+ *               (i8x16.eq (local.get $v) (i8x16.splat (i32.const 10))))
+ *               (i8x16.eq (local.get $v) (i8x16.splat (i32.const 13)))))))
+ *           (local.set $i (i32.add (local.get $i) (i32.const 16)))
+ *           (br $next)))
+ *         (v128.any_true (local.get $bad))))
+ */
+const MODULE =
+  "AGFzbQEAAAABBgFgAX8BfwMCAQAFAwEAAQcRAgZtZW1vcnkCAARzY2FuAAAKXQFbAgF/AnsCQANAIAEgAE8NASAB/QAAACEDIAIgA0Eg/Q/9cUHeAP0P/SggA0EJ/Q/9IyADQQr9D/0j/VAgA0EN/Q/9I/1Q/U/9UCECIAFBEGohAQwACwsgAv1TCw==";
+const LANES = 16;
+/** One page, less what is filled up behind the last bytes. */
+const WINDOW = 65_536 - LANES;
+const FILLER = 0x20;
+
+export type IsPlainAscii = (bytes: Uint8Array) => boolean;
+
+/** Has its own scratch memory: make one and share it. */
+export function createPlainAsciiCheck(): IsPlainAscii {
+  const { memory, scan } = instantiate();
+  return (bytes) => {
+    for (let from = 0; from < bytes.length; from += WINDOW) {
+      const window = bytes.length <= WINDOW ? bytes : bytes.subarray(from, from + WINDOW);
+      memory.set(window);
+      memory.fill(FILLER, window.length, window.length + LANES);
+      if (scan(window.length) !== 0) return false;
+    }
+    return true;
+  };
+}
+
+function instantiate(): { readonly memory: Uint8Array; readonly scan: (length: number) => number } {
+  const module = new WebAssembly.Module(Buffer.from(MODULE, "base64"));
+  const { memory, scan } = new WebAssembly.Instance(module).exports as unknown as {
+    readonly memory: { readonly buffer: ArrayBuffer };
+    readonly scan: (length: number) => number;
+  };
+  return { memory: new Uint8Array(memory.buffer), scan };
+}
