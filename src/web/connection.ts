@@ -64,7 +64,8 @@ const MISSED_TICKS = 2;
 export type ConnectionState =
   | { readonly kind: "connecting" }
   | { readonly kind: "connected" }
-  | { readonly kind: "waiting"; readonly retryAtMs: number; readonly why: string }
+  /** `why`: in the gateway's words, when it said something. */
+  | { readonly kind: "waiting"; readonly retryAtMs: number; readonly why?: string }
   /** The gateway wants a token. Nothing is tried until `signIn`. */
   | { readonly kind: "signed-out"; readonly tokenGiven: boolean; readonly message: string }
   /** The gateway does not speak with this page; only a new page or a new gateway helps. */
@@ -193,7 +194,7 @@ export class Connection {
     const current = () => generation === this.generation;
     this.cancelOpen = this.options.surroundings.later(this.limits.openTimeoutMs, () => {
       this.drop(1000, "no answer");
-      this.lost("The gateway does not answer.");
+      this.lost();
     });
     this.socket = this.options.surroundings.openSocket({
       open: () => {
@@ -212,7 +213,7 @@ export class Connection {
     this.forget("The connection was lost.");
     if (code === CLOSE_UNAUTHORIZED) this.signedOut(reason);
     else if (code === CLOSE_PROTOCOL) this.move({ kind: "refused", message: reason });
-    else this.lost(this.shutdownReason ?? (reason === "" ? "The connection was lost." : reason));
+    else this.lost(this.shutdownReason ?? (reason === "" ? undefined : reason));
   }
 
   private handshake(): void {
@@ -271,7 +272,7 @@ export class Connection {
       else waiter.reject(new RequestError(frame.error));
       return;
     }
-    if (frame.event === "shutdown") this.shutdownReason = `The gateway is stopping: ${frame.payload.reason}`;
+    if (frame.event === "shutdown") this.shutdownReason = frame.payload.reason;
     this.options.onEvent(frame);
   }
 
@@ -289,10 +290,10 @@ export class Connection {
     if (this.current.kind !== "connected") return;
     // A dead socket may take minutes to report its close: it is left behind, not waited for.
     this.drop(CLOSE_TICKS_MISSED, "ticks missed");
-    this.lost("The gateway went silent.");
+    this.lost();
   }
 
-  private lost(why: string): void {
+  private lost(why?: string): void {
     this.losses++;
     const ceiling = Math.min(this.limits.maxRetryMs, this.limits.firstRetryMs * 2 ** (this.losses - 1));
     // Half fixed, half random: browsers that lost the same gateway do not come back in one wave.
@@ -300,7 +301,11 @@ export class Connection {
     const waitMs = Math.max(jittered, this.retryAfterMs);
     this.retryAfterMs = 0;
     this.cancelRetry = this.options.surroundings.later(waitMs, () => this.open());
-    this.move({ kind: "waiting", retryAtMs: this.options.surroundings.now() + waitMs, why });
+    this.move({
+      kind: "waiting",
+      retryAtMs: this.options.surroundings.now() + waitMs,
+      ...(why === undefined ? {} : { why }),
+    });
   }
 
   private drop(code: number, reason: string): void {

@@ -10,11 +10,6 @@ export function timeLeft(ms: number, locale?: string): string {
   return seconds > 120 ? words.format(Math.ceil(seconds / 60), "minute") : words.format(seconds, "second");
 }
 
-/** `2,048 characters`. */
-export function amount(value: number, singular: string, plural = `${singular}s`): string {
-  return `${value.toLocaleString("en-US")} ${value === 1 ? singular : plural}`;
-}
-
 /** The name alone inside the web chat, with the channel when it came from elsewhere. */
 export function actorName(actor: Actor): string {
   const name = actor.display ?? actor.id;
@@ -27,11 +22,15 @@ export function dayKey(atMs: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
+/** `Today`, `Yesterday`, `Friday 20 February`, in the words of the locale. */
 export function dayName(atMs: number, nowMs: number, locale?: string): string {
-  if (dayKey(atMs) === dayKey(nowMs)) return "Today";
   const yesterday = new Date(nowMs);
   yesterday.setDate(yesterday.getDate() - 1);
-  if (dayKey(atMs) === dayKey(yesterday.getTime())) return "Yesterday";
+  const daysAgo = [nowMs, yesterday.getTime()].findIndex((day) => dayKey(day) === dayKey(atMs));
+  if (daysAgo !== -1) {
+    const name = new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(-daysAgo, "day");
+    return name.charAt(0).toLocaleUpperCase(locale) + name.slice(1);
+  }
   const sameYear = new Date(atMs).getFullYear() === new Date(nowMs).getFullYear();
   return new Date(atMs).toLocaleDateString(locale, {
     weekday: "long",

@@ -5,7 +5,6 @@
  */
 import { computed, signal } from "@preact/signals";
 import { render } from "preact";
-import { languageOf, messagesFor } from "../channels/cards/messages/catalogue.ts";
 import type { Chat } from "./chat.ts";
 import type { ConnectionState } from "./connection.ts";
 import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
@@ -17,12 +16,14 @@ import { CardContextProvider } from "./ui/card-context.ts";
 import { CardView } from "./ui/card-view.tsx";
 import { LogDialog } from "./ui/log-dialog.tsx";
 import { Shortcuts } from "./ui/shortcuts.tsx";
+import { ReaderProvider, readerOf } from "./words/reader.ts";
 
 const hash = new URLSearchParams(location.hash.slice(1));
 const view = hash.get("view") ?? "cards";
 const theme = signal<Theme>(hash.get("theme") === "dark" ? "dark" : "light");
 document.documentElement.dataset.theme = theme.value;
 
+const reader = readerOf([hash.get("language") ?? "en"]);
 const now = signal(GALLERY_NOW);
 const messages = GALLERY.map(([, card], at) => ({
   messageId: `gallery-${at}`,
@@ -33,7 +34,7 @@ const messages = GALLERY.map(([, card], at) => ({
 }));
 
 const STATES: Readonly<Record<string, ConnectionState>> = {
-  offline: { kind: "waiting", retryAtMs: Date.now() + 8000, why: "The connection was lost." },
+  offline: { kind: "waiting", retryAtMs: Date.now() + 8000 },
   "sign-in": { kind: "signed-out", tokenGiven: false, message: "" },
   "wrong-token": { kind: "signed-out", tokenGiven: true, message: "The token does not match the gateway's." },
 };
@@ -85,12 +86,9 @@ async function runLog(_runId: string, offset: number | undefined, limit: number)
 }
 
 function Cards() {
-  const language = languageOf(hash.get("language") ?? undefined) ?? "en";
   const context = {
     now,
     connected: signal(true),
-    messages: messagesFor(language),
-    language,
     press: () => new Promise<void>(() => {}),
     outputSoFar: async () => "",
     showLog() {},
@@ -120,11 +118,16 @@ function Page() {
       return <Shortcuts close={() => {}} />;
     default: {
       const shown = view === "empty" ? EMPTY : { ...EMPTY, messages, seq: messages.length };
-      return <App chat={staticChat(shown)} chatId="main" theme={theme} />;
+      return <App chat={staticChat(shown)} chatId="main" theme={theme} reader={reader} />;
     }
   }
 }
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("gallery.html has no element #app");
-render(<Page />, root);
+render(
+  <ReaderProvider value={reader}>
+    <Page />
+  </ReaderProvider>,
+  root,
+);

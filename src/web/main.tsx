@@ -4,6 +4,7 @@ import { browserStorage } from "./platform.ts";
 import { readSession } from "./session.ts";
 import { themeSignal } from "./theme.ts";
 import { App } from "./ui/app.tsx";
+import { readerOf } from "./words/reader.ts";
 
 /** Told to the gateway for its log; the page is served by the gateway it talks to, so they are one version. */
 const PAGE_VERSION = "web";
@@ -15,4 +16,4 @@ const storage = browserStorage();
 const session = readSession(storage.values);
 const theme = themeSignal(storage.values);
 const chat = createChat({ session, storage: storage.values, storageKeys: storage.keys, version: PAGE_VERSION });
-render(<App chat={chat} chatId={session.chatId} theme={theme} />, root);
+render(<App chat={chat} chatId={session.chatId} theme={theme} reader={readerOf(navigator.languages)} />, root);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { actorName, amount, dayName, timeLeft } from "../../src/web/format.ts";
+import { actorName, dayName, timeLeft } from "../../src/web/format.ts";
 
 test.each([
   [29 * 60_000, "in 29 minutes"],
@@ -11,10 +11,6 @@ test.each([
   expect(timeLeft(ms, "en")).toBe(text);
 });
 
-test("amounts agree with their word", () => {
-  expect([amount(1, "line"), amount(1240, "line")]).toEqual(["1 line", "1,240 lines"]);
-});
-
 test("a person of another channel is named with it", () => {
   const actor = { kind: "person", accountId: "default", id: "U1", display: "dana" } as const;
   expect(actorName({ ...actor, channel: "slack" })).toBe("dana (slack)");
@@ -24,8 +20,9 @@ test("a person of another channel is named with it", () => {
 describe("day separators", () => {
   const now = new Date(2026, 2, 1, 0, 30).getTime();
   test("go by the calendar, not by 24 hours", () => {
-    expect(dayName(new Date(2026, 2, 1, 0, 1).getTime(), now)).toBe("Today");
-    expect(dayName(new Date(2026, 1, 28, 23, 59).getTime(), now)).toBe("Yesterday");
+    expect(dayName(new Date(2026, 2, 1, 0, 1).getTime(), now, "en")).toBe("Today");
+    expect(dayName(new Date(2026, 1, 28, 23, 59).getTime(), now, "en")).toBe("Yesterday");
+    expect(dayName(now, now, "nl")).toBe("Vandaag");
   });
   test("older days are named, with the year when it is another one", () => {
     expect(dayName(new Date(2026, 1, 20).getTime(), now, "en-GB")).toBe("Friday 20 February");

@@ -464,9 +464,9 @@ describeWithBrowser("the page in a browser", () => {
     await open();
     await page.getByRole("button", { name: "Full log" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("11846 to 12345 of 12,345 lines").waitFor();
+    await dialog.getByText("11,846 to 12,345 of 12,345 lines").waitFor();
     await dialog.getByRole("button", { name: "Earlier" }).click();
-    await dialog.getByText("11346 to 11845 of 12,345 lines").waitFor();
+    await dialog.getByText("11,346 to 11,845 of 12,345 lines").waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       dialog.getByRole("button", { name: "Download" }).click(),
@@ -494,6 +494,23 @@ describeWithBrowser("the page in a browser", () => {
     await page.getByRole("button", { name: /Colours: light/ }).click();
     await page.emulateMedia({ colorScheme: "light" });
     expect(await paper()).toBe(dark);
+  });
+
+  test.each([
+    ["nl-BE", "Bericht of opdracht", "Toestemming nodig", "Eenmalig toestaan", "nl"],
+    ["pt-BR", "Mensagem ou comando", "Aprovação necessária", "Permitir uma vez", "pt-BR"],
+    ["vi-VN", "Tin nhắn hoặc lệnh", "Cần phê duyệt", "Cho phép một lần", "vi"],
+    ["fr-FR", "Message or command", "Approval needed", "Allow once", "en"],
+  ])("a reader of %s has the page and its cards in one language", async (locale, field, title, allow, lang) => {
+    decided({});
+    const reading = await browser.newContext({ locale });
+    const read = await reading.newPage();
+    await read.goto(`http://127.0.0.1:${gateway.port}/`);
+    await read.getByRole("heading", { name: title }).waitFor();
+    await read.getByRole("textbox", { name: field }).waitFor();
+    await read.getByRole("button", { name: allow }).waitFor();
+    expect(await read.evaluate(() => document.documentElement.lang)).toBe(lang);
+    await reading.close();
   });
 
   test("every card fits a screen of 320 pixels", async () => {

@@ -1,9 +1,9 @@
 import { type ReadonlySignal, type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { languageOf, messagesFor } from "../../channels/cards/messages/catalogue.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat.ts";
 import { isTyping } from "../platform.ts";
 import type { Theme } from "../theme.ts";
+import { type Reader, ReaderProvider } from "../words/reader.ts";
 import { Announcer } from "./announcer.tsx";
 import { type CardContext, CardContextProvider } from "./card-context.ts";
 import { Composer, type ComposerHandle } from "./composer.tsx";
@@ -17,11 +17,6 @@ import { Refused, SignIn } from "./sign-in.tsx";
 /** Lines of a running command's output that a page shows which was opened late. */
 const TAIL_LINES = 40;
 const TITLE = "openclaw-exec";
-
-function readersLanguage(): Pick<CardContext, "messages" | "language"> {
-  const language = navigator.languages.map(languageOf).find((known) => known !== undefined) ?? "en";
-  return { language, messages: messagesFor(language) };
-}
 
 /** Goes to the approval after the focused one, so that pressing again walks through all of them. */
 function focusNextPending(): void {
@@ -52,9 +47,21 @@ export interface AppProps {
   readonly chat: Chat;
   readonly chatId: string;
   readonly theme: Signal<Theme>;
+  readonly reader: Reader;
 }
 
-export function App({ chat, chatId, theme }: AppProps) {
+export function App({ reader, ...page }: AppProps) {
+  useLayoutEffect(() => {
+    document.documentElement.lang = reader.language;
+  }, [reader]);
+  return (
+    <ReaderProvider value={reader}>
+      <Room {...page} />
+    </ReaderProvider>
+  );
+}
+
+function Room({ chat, chatId, theme }: Omit<AppProps, "reader">) {
   const composer = useRef<ComposerHandle>(null);
   const [log, setLog] = useState<{ readonly runId: string; readonly command: string } | undefined>(undefined);
   const [shortcuts, setShortcuts] = useState(false);
@@ -90,7 +97,6 @@ export function App({ chat, chatId, theme }: AppProps) {
     () => ({
       now: chat.now,
       connected,
-      ...readersLanguage(),
       press: (action) => chat.press(action),
       outputSoFar: async (runId) => (await chat.runLog(runId, undefined, TAIL_LINES)).text,
       showLog: setLog,

@@ -5,6 +5,7 @@ import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 import { actorName, timeLeft, timeOfDay } from "../format.ts";
 import { later } from "../platform.ts";
+import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { type Fact, Facts, Prose, Revealed } from "./facts.tsx";
@@ -45,7 +46,8 @@ function outcome(
 }
 
 function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
-  const { now, messages, language } = useCardContext();
+  const { now } = useCardContext();
+  const { messages, language } = useReader();
   const left = expiresAtMs - now.value;
   return (
     <span class={left < HURRY_MS ? "time-left time-short" : "time-left"}>
@@ -94,6 +96,10 @@ function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly word
   );
 }
 
+function Waiting() {
+  return <span class="waiting">{useReader().words.card.sent}</span>;
+}
+
 function useArmed(): boolean {
   const [armed, setArmed] = useState(false);
   useEffect(() => later(ARM_MS, () => setArmed(true)), []);
@@ -135,7 +141,7 @@ function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
           </button>
         </>
       )}
-      {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+      {busy && <Waiting />}
     </div>
   );
 }
@@ -167,7 +173,7 @@ function ConfirmAlways({ card, off, busy, words, go, decide }: DecideProps) {
         <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
           {words.cancel}
         </button>
-        {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+        {busy && <Waiting />}
       </div>
     </fieldset>
   );
@@ -205,7 +211,7 @@ function GiveReason({ off, busy, words, go, decide }: DecideProps) {
         <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
           {words.cancel}
         </button>
-        {busy && <span class="waiting">Sent. Waiting for the gateway.</span>}
+        {busy && <Waiting />}
       </div>
     </form>
   );
@@ -225,7 +231,8 @@ function Decide(props: DecideProps) {
 /** Keys of a focused card: `a` allow once, `A` allow always (asks back), `d` deny, `D` deny with a reason, Esc back. */
 export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; readonly titleId: string }) {
   const context = useCardContext();
-  const words = context.messages.approval;
+  const { messages, words: own } = useReader();
+  const words = messages.approval;
   const { busy, trouble, press } = usePress(card);
   const [step, setStep] = useState<Step>("choose");
   const box = useRef<HTMLElement>(null);
@@ -301,14 +308,12 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
         <Background card={card} words={words} />
       ) : (
         <details class="background">
-          <summary>Details</summary>
+          <summary>{own.card.details}</summary>
           <Background card={card} words={words} />
         </details>
       )}
       {pending && <Decide card={card} step={step} busy={busy} off={off} words={words} go={go} decide={decide} />}
-      {pending && !context.connected.value && (
-        <p class="notice">Not connected: nothing can be decided here right now.</p>
-      )}
+      {pending && !context.connected.value && <p class="notice">{own.card.offline}</p>}
       {trouble !== undefined && (
         <p class="notice notice-warning" role="alert">
           {trouble}

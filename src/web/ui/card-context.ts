@@ -1,7 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Language, Messages } from "../../channels/cards/messages/messages.ts";
 import type { PressAction } from "../../core/cards.ts";
 
 /** What a card on the page may know and do. */
@@ -9,9 +8,6 @@ export interface CardContext {
   /** The gateway's time in milliseconds. */
   readonly now: ReadonlySignal<number>;
   readonly connected: ReadonlySignal<boolean>;
-  /** The same words as on the cards of every other channel, in the reader's language. */
-  readonly messages: Messages;
-  readonly language: Language;
   /** Rejects with `RequestError`. */
   press(action: PressAction): Promise<void>;
   /** The end of a run's output as it is now. Rejects with `RequestError`. */

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
-import { amount } from "../format.ts";
 import { type HighlightedPiece, highlight, reveal, type Span } from "../visible.ts";
+import { useReader } from "../words/reader.ts";
+import type { Words } from "../words/words.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 function PieceText({ piece }: { readonly piece: HighlightedPiece }) {
@@ -31,16 +32,11 @@ function PieceText({ piece }: { readonly piece: HighlightedPiece }) {
   );
 }
 
-function notices(pieces: readonly HighlightedPiece[]): readonly string[] {
+function notices(pieces: readonly HighlightedPiece[], words: Words["card"]): readonly string[] {
   const count = (mark: string) =>
     pieces.reduce((sum, piece) => (piece.mark === mark ? sum + [...piece.source].length : sum), 0);
   const [hidden, lookalike] = [count("hidden"), count("lookalike")];
-  return [
-    ...(hidden > 0 ? [`${amount(hidden, "invisible character")} shown as \\u{…}. They are part of the command.`] : []),
-    ...(lookalike > 0
-      ? [`${amount(lookalike, "marked letter")} ${lookalike === 1 ? "is" : "are"} not Latin, only drawn alike.`]
-      : []),
-  ];
+  return [...(hidden > 0 ? [words.hidden(hidden)] : []), ...(lookalike > 0 ? [words.lookalikes(lookalike)] : [])];
 }
 
 /** The whole command, exactly: nothing cut, nothing hidden, nothing reordered. */
@@ -51,6 +47,7 @@ export function CommandText({
   readonly text: string;
   readonly highlights?: readonly Span[];
 }) {
+  const words = useReader().words.card;
   const pieces = useMemo(() => highlight(reveal(text), highlights), [text, highlights]);
   return (
     <>
@@ -60,9 +57,9 @@ export function CommandText({
             <PieceText key={piece.start} piece={piece} />
           ))}
         </code>
-        <CopyButton text={() => text} what="command" />
+        <CopyButton text={() => text} label={words.copyCommand} />
       </div>
-      {notices(pieces).map((notice) => (
+      {notices(pieces, words).map((notice) => (
         <p key={notice} class="notice notice-warning">
           {notice}
         </p>

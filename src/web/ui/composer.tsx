@@ -2,9 +2,9 @@ import type { Ref } from "preact";
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Chat, MAX_MESSAGE } from "../chat.ts";
 import { type CompletionList, enterItem, moveChoice, tabItem, wantsCompletion } from "../completion.ts";
-import { amount } from "../format.ts";
 import { later } from "../platform.ts";
 import { mayRecall, NOT_RECALLING, recall } from "../recall.ts";
+import { useReader } from "../words/reader.ts";
 import { SendIcon } from "./icons.tsx";
 
 /** Completions are asked for after a pause of this length. */
@@ -17,11 +17,19 @@ export interface ComposerHandle {
   fill(text: string): void;
 }
 
-function CompletionPopup({ list, take }: { readonly list: CompletionList; take(at: number): void }) {
+function CompletionPopup({
+  list,
+  label,
+  take,
+}: {
+  readonly list: CompletionList;
+  readonly label: string;
+  take(at: number): void;
+}) {
   const chosen = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => chosen.current?.scrollIntoView({ block: "nearest" }));
   return (
-    <div id={LIST_ID} class="completions" role="listbox" aria-label="Completions">
+    <div id={LIST_ID} class="completions" role="listbox" aria-label={label}>
       {list.items.map((item, at) => (
         // biome-ignore lint/a11y/useFocusableInteractive: as above
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the text field's
@@ -43,6 +51,10 @@ function CompletionPopup({ list, take }: { readonly list: CompletionList; take(a
 }
 
 export function Composer({ chat, handle }: { readonly chat: Chat; readonly handle: Ref<ComposerHandle> }) {
+  const {
+    words: { composer: words },
+    language,
+  } = useReader();
   const [text, setText] = useState("");
   const [list, setList] = useState<CompletionList | undefined>(undefined);
   const [walk, setWalk] = useState(NOT_RECALLING);
@@ -144,14 +156,16 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
         field.current?.focus();
       }}
     >
-      {open && <CompletionPopup list={list} take={(at) => take(list.items[at]?.insert ?? text)} />}
+      {open && (
+        <CompletionPopup list={list} label={words.completions} take={(at) => take(list.items[at]?.insert ?? text)} />
+      )}
       <div class="composer-box">
         <textarea
           ref={field}
           rows={1}
           class={/^[/!]/.test(text) ? "composer-command" : ""}
-          placeholder="Message, or / for commands"
-          aria-label="Message or command"
+          placeholder={words.placeholder}
+          aria-label={words.label}
           aria-controls={open ? LIST_ID : undefined}
           aria-autocomplete="list"
           aria-activedescendant={open && list.chosen >= 0 ? `${LIST_ID}-${list.chosen}` : undefined}
@@ -171,8 +185,8 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
         <button
           type="submit"
           class="send-button"
-          aria-label="Send"
-          title="Send (Enter)"
+          aria-label={words.send}
+          title={`${words.send} (Enter)`}
           disabled={text.trim() === "" || tooLong}
         >
           <SendIcon />
@@ -180,8 +194,7 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
       </div>
       {tooLong && (
         <p class="notice notice-warning" role="alert">
-          {amount(text.length, "character")}: a message may have {amount(MAX_MESSAGE, "character")}. Put the text into a
-          file and run that.
+          {words.tooLong(text.length.toLocaleString(language), MAX_MESSAGE.toLocaleString(language))}
         </p>
       )}
     </form>

@@ -1,11 +1,12 @@
 import type { Chat } from "../chat.ts";
-import { amount } from "../format.ts";
+import { useReader } from "../words/reader.ts";
 
 /** Says what is wrong with the connection and when it is tried again. Nothing while all is well. */
 export function ConnectionLine({ chat }: { readonly chat: Chat }) {
+  const words = useReader().words.connection;
   const state = chat.connection.value;
   const waiting = chat.outgoing.value.filter((message) => message.refused === undefined).length;
-  const queued = waiting > 0 ? ` ${amount(waiting, "message")} will be sent then.` : "";
+  const queued = waiting > 0 ? ` ${words.queued(waiting)}` : "";
 
   if (state.kind === "waiting") {
     // The wait is counted on this device's clock, which `now` follows only in its pace.
@@ -14,23 +15,29 @@ export function ConnectionLine({ chat }: { readonly chat: Chat }) {
     return (
       <div class="connection-line">
         <span>
-          <span role="status">{state.why}</span> Trying again in {seconds} s.{queued}
+          <span role="status">{state.why ?? words.lost}</span> {words.tryingAgain(seconds)}
+          {queued}
         </span>
         <button type="button" class="quiet-button" onClick={() => chat.retryNow()}>
-          Try now
+          {words.tryNow}
         </button>
       </div>
     );
   }
   if (state.kind === "connecting" && chat.loaded.value) {
-    return <div class="connection-line connection-busy">Reconnecting…{queued}</div>;
+    return (
+      <div class="connection-line connection-busy">
+        {words.reconnecting}
+        {queued}
+      </div>
+    );
   }
   if (state.kind === "connected" && chat.trouble.value !== undefined) {
     return (
       <div class="connection-line">
-        <span role="status">The conversation could not be loaded: {chat.trouble.value}</span>
+        <span role="status">{words.notLoaded(chat.trouble.value)}</span>
         <button type="button" class="quiet-button" onClick={() => chat.retryOpen()}>
-          Try again
+          {words.tryAgain}
         </button>
       </div>
     );

@@ -1,14 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { copy, later } from "../platform.ts";
+import { useReader } from "../words/reader.ts";
 import { CheckIcon, CopyIcon } from "./icons.tsx";
 
 const SHOWN_MS = 1600;
 
-/** `what` completes the sentence "Copy …". */
-export function CopyButton({ text, what }: { readonly text: () => string; readonly what: string }) {
+export function CopyButton({ text, label: idle }: { readonly text: () => string; readonly label: string }) {
+  const { copied, notCopied } = useReader().words.card;
   const [result, setResult] = useState<"copied" | "failed" | undefined>(undefined);
   useEffect(() => (result === undefined ? undefined : later(SHOWN_MS, () => setResult(undefined))), [result]);
-  const label = result === "copied" ? "Copied" : result === "failed" ? "Could not copy" : `Copy ${what}`;
+  const label = result === "copied" ? copied : result === "failed" ? notCopied : idle;
   return (
     <button
       type="button"

@@ -1,17 +1,14 @@
 import type { Signal } from "@preact/signals";
 import type { Chat } from "../chat.ts";
 import { nextTheme, type Theme } from "../theme.ts";
+import { useReader } from "../words/reader.ts";
 import { DeviceIcon, KeyboardIcon, MoonIcon, QuestionIcon, SunIcon } from "./icons.tsx";
 
-const THEME = {
-  device: { icon: DeviceIcon, name: "as the device" },
-  light: { icon: SunIcon, name: "light" },
-  dark: { icon: MoonIcon, name: "dark" },
-} as const;
+const ICONS = { device: DeviceIcon, light: SunIcon, dark: MoonIcon } as const;
 
 function ThemeButton({ theme }: { readonly theme: Signal<Theme> }) {
-  const { icon: Icon, name } = THEME[theme.value];
-  const label = `Colours: ${name}. Change`;
+  const Icon = ICONS[theme.value];
+  const label = useReader().words.colours(theme.value);
   return (
     <button
       type="button"
@@ -36,6 +33,7 @@ export interface HeaderProps {
 }
 
 export function Header({ chat, chatId, theme, showNextPending, showShortcuts }: HeaderProps) {
+  const { words } = useReader();
   const count = chat.pending.value.length;
   const connected = chat.connection.value.kind === "connected";
   return (
@@ -45,19 +43,21 @@ export function Header({ chat, chatId, theme, showNextPending, showShortcuts }: 
         openclaw-exec
         {chatId !== "main" && <span class="chat-name">{chatId}</span>}
       </h1>
-      <span class={connected ? "presence presence-on" : "presence"}>{connected ? "Connected" : "Not connected"}</span>
+      <span class={connected ? "presence presence-on" : "presence"}>
+        {connected ? words.connected : words.notConnected}
+      </span>
       <span class="top-side">
         {count > 0 && (
-          <button type="button" class="pending-chip" onClick={showNextPending} title="Go to the next one (p)">
+          <button type="button" class="pending-chip" onClick={showNextPending} title={words.goToNext}>
             <QuestionIcon />
-            {count} <span class="pending-words">waiting for you</span>
+            {count} <span class="pending-words">{words.waitForYou}</span>
           </button>
         )}
         <button
           type="button"
           class="icon-button keys-button"
-          aria-label="Keyboard shortcuts"
-          title="Keyboard shortcuts (?)"
+          aria-label={words.shortcuts.title}
+          title={`${words.shortcuts.title} (?)`}
           onClick={showShortcuts}
         >
           <KeyboardIcon />

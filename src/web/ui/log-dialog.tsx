@@ -2,8 +2,8 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { MethodResults } from "../../protocol/frames.ts";
 import { plainText } from "../ansi.ts";
 import { RequestError } from "../connection.ts";
-import { amount } from "../format.ts";
 import { copy, download, later } from "../platform.ts";
+import { useReader } from "../words/reader.ts";
 import { Revealed } from "./facts.tsx";
 import { DownloadIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
@@ -36,6 +36,11 @@ async function wholeLog(props: LogDialogProps): Promise<string> {
 
 export function LogDialog(props: LogDialogProps) {
   const { runId, command, runLog, close } = props;
+  const {
+    words: { log: words, connection, card },
+    language,
+    messages,
+  } = useReader();
   const dialog = useRef<HTMLDialogElement>(null);
   const [page, setPage] = useState<Page | undefined>(undefined);
   const [trouble, setTrouble] = useState<string | undefined>(undefined);
@@ -68,6 +73,7 @@ export function LogDialog(props: LogDialogProps) {
     return later(REFRESH_MS, () => void load(undefined));
   }, [page, last, load]);
 
+  const number = (value: number) => value.toLocaleString(language);
   const save = () =>
     guarded(async () => {
       setFetching(true);
@@ -81,29 +87,27 @@ export function LogDialog(props: LogDialogProps) {
   return (
     <dialog ref={dialog} class="dialog dialog-log" aria-labelledby="log-title" onClose={close}>
       <header class="dialog-head">
-        <h2 id="log-title">Full log</h2>
+        <h2 id="log-title">{words.title}</h2>
         <code class="dialog-command">
           <Revealed text={command} />
         </code>
         <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          Close
+          {words.close}
         </button>
       </header>
-      {page?.lost && page.offset === 0 && (
-        <p class="notice notice-warning">The beginning is gone: more was written than is kept.</p>
-      )}
+      {page?.lost && page.offset === 0 && <p class="notice notice-warning">{words.beginningLost}</p>}
       {trouble !== undefined && (
         <p class="notice notice-warning" role="alert">
           {trouble}{" "}
           <button type="button" class="quiet-button" onClick={() => load(page?.offset)}>
-            Try again
+            {connection.tryAgain}
           </button>
         </p>
       )}
       <div class="log-body" aria-busy={page === undefined && trouble === undefined}>
-        {page !== undefined && page.totalLines === 0 && <p class="no-output">No output.</p>}
+        {page !== undefined && page.totalLines === 0 && <p class="no-output">{messages.run.noOutput}</p>}
         {page !== undefined && page.totalLines > 0 && (
-          <Output key={page.offset} text={page.text} label="Log" wrap={wrap} follow={last} />
+          <Output key={page.offset} text={page.text} label={card.output} wrap={wrap} follow={last} />
         )}
       </div>
       <footer class="dialog-foot">
@@ -114,7 +118,7 @@ export function LogDialog(props: LogDialogProps) {
             disabled={page === undefined || page.offset === 0}
             onClick={() => load(Math.max(0, (page?.offset ?? 0) - PAGE_LINES))}
           >
-            Earlier
+            {words.earlier}
           </button>
           <button
             type="button"
@@ -122,18 +126,18 @@ export function LogDialog(props: LogDialogProps) {
             disabled={page === undefined || last}
             onClick={() => load((page?.offset ?? 0) + (page?.lines ?? 0))}
           >
-            Later
+            {words.later}
           </button>
           {page !== undefined && page.totalLines > 0 && (
             <span class="pager-where" role="status">
-              {page.offset + 1} to {page.offset + page.lines} of {amount(page.totalLines, "line")}
-              {page.running && ", still running"}
+              {words.where(number(page.offset + 1), number(page.offset + page.lines), number(page.totalLines))}
+              {page.running && `, ${words.stillRunning}`}
             </span>
           )}
         </div>
         <label class="wrap-toggle">
           <input type="checkbox" checked={wrap} onChange={(event) => setWrap(event.currentTarget.checked)} />
-          Wrap lines
+          {words.wrap}
         </label>
         <button
           type="button"
@@ -141,11 +145,11 @@ export function LogDialog(props: LogDialogProps) {
           disabled={page === undefined}
           onClick={() => void copy(plainText(page?.text ?? ""))}
         >
-          Copy page
+          {words.copyPage}
         </button>
         <button type="button" class="button button-small" disabled={page === undefined || fetching} onClick={save}>
           <DownloadIcon />
-          {fetching ? "Fetching…" : "Download"}
+          {fetching ? words.fetching : words.download}
         </button>
       </footer>
     </dialog>

@@ -2,8 +2,9 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import type { Chat } from "../chat.ts";
 import { RequestError } from "../connection.ts";
 import type { Message } from "../conversation.ts";
-import { amount, dayKey, dayName } from "../format.ts";
+import { dayKey, dayName } from "../format.ts";
 import { earlier, later, type RenderWindow, stretch } from "../render-window.ts";
+import { useReader } from "../words/reader.ts";
 import { CardView } from "./card-view.tsx";
 import { DownIcon } from "./icons.tsx";
 import { OutgoingView } from "./said.tsx";
@@ -38,10 +39,11 @@ function Day({
   readonly before: Message | undefined;
   readonly now: number;
 }) {
+  const { language } = useReader();
   if (before !== undefined && dayKey(before.atMs) === dayKey(message.atMs)) return null;
   return (
     <li class="day">
-      <span>{dayName(message.atMs, now)}</span>
+      <span>{dayName(message.atMs, now, language)}</span>
     </li>
   );
 }
@@ -50,6 +52,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
   const { messages, hasOlder } = chat.conversation.value;
   const outgoing = chat.outgoing.value.filter((message) => message.echoed === undefined);
   const connected = chat.connection.value.kind === "connected";
+  const { words } = useReader();
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const following = useRef(true);
@@ -138,10 +141,10 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
   const now = chat.now.peek();
   return (
     <div class="conversation">
-      <h2 class="off-screen">Conversation</h2>
+      <h2 class="off-screen">{words.conversation}</h2>
       <div ref={box} class="scroller" onScroll={onScroll}>
-        <ol ref={list} class="messages" aria-label="Conversation" aria-busy={!chat.loaded.value}>
-          {start === 0 && !hasOlder && messages.length > 0 && <li class="beginning">The conversation begins here.</li>}
+        <ol ref={list} class="messages" aria-label={words.conversation} aria-busy={!chat.loaded.value}>
+          {start === 0 && !hasOlder && messages.length > 0 && <li class="beginning">{words.beginning}</li>}
           {(start > 0 || hasOlder) && (
             <li class="beginning">
               <button
@@ -153,7 +156,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
                   void showEarlier();
                 }}
               >
-                Show earlier messages
+                {words.showEarlier}
               </button>
             </li>
           )}
@@ -185,7 +188,7 @@ export function MessageList({ chat }: { readonly chat: Chat }) {
       {away && (
         <button type="button" class={unread > 0 ? "pill pill-new" : "pill"} onClick={toEnd}>
           <DownIcon />
-          {unread > 0 ? amount(unread, "new message") : "Latest"}
+          {unread > 0 ? words.newMessages(unread) : words.latest}
         </button>
       )}
     </div>

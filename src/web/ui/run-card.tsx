@@ -6,6 +6,7 @@ import { formatClock, formatDuration } from "../../core/duration.ts";
 import { plainText } from "../ansi.ts";
 import { RequestError } from "../connection.ts";
 import { timeOfDay } from "../format.ts";
+import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -31,9 +32,11 @@ function ExitChip({ card, words }: { readonly card: RunCard; readonly words: Wor
   return <span class={card.exitCode === 0 ? "chip chip-good" : "chip chip-bad"}>{words.exitCode(card.exitCode)}</span>;
 }
 
-function RunningTitle({ startedAtMs }: { readonly startedAtMs: number }) {
-  const { now, messages } = useCardContext();
-  return <>{messages.run.running(formatClock(now.value - startedAtMs))}</>;
+function RunningTitle({ card }: { readonly card: RunCard }) {
+  const { now } = useCardContext();
+  const { messages } = useReader();
+  const clock = formatClock(now.value - card.startedAtMs);
+  return <>{card.queued ? messages.run.queued(clock) : messages.run.running(clock)}</>;
 }
 
 interface RunButtonProps {
@@ -100,7 +103,8 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
   const context = useCardContext();
   const { busy, trouble, press } = usePress(card);
   const running = card.state === "running";
-  const words = context.messages.run;
+  const { messages, words: own } = useReader();
+  const words = messages.run;
   const outcome = card.outcome ?? "lost";
   const { tone, icon: Icon } = LOOK[outcome];
   const off = busy || !context.connected.value;
@@ -117,7 +121,7 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
       <header class="card-head">
         <span class="card-icon">{running ? <span class="pulse" /> : <Icon />}</span>
         <div class="card-title">
-          <h3 id={titleId}>{running ? <RunningTitle startedAtMs={card.startedAtMs} /> : words.outcome[outcome]}</h3>
+          <h3 id={titleId}>{running ? <RunningTitle card={card} /> : words.outcome[outcome]}</h3>
           {!running && <ExitChip card={card} words={words} />}
           {!running && card.durationMs !== undefined && outcome !== "not-started" && (
             <span class="elapsed">{formatDuration(card.durationMs)}</span>
@@ -126,13 +130,13 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
         <span class="card-side">{timeOfDay(card.endedAtMs ?? card.startedAtMs)}</span>
       </header>
       <CommandText text={card.command} />
-      {tail === "" ? (
+      {card.queued ? null : tail === "" ? (
         <p class="no-output">{running ? words.noOutputYet : words.noOutput}</p>
       ) : (
         <div class="output-box">
           {partial && <p class="output-more">{words.lastOf(card.tail.length, card.totalChars)}</p>}
-          <Output text={tail} label={running ? "Live output" : "Output"} follow />
-          <CopyButton text={() => plainText(tail)} what="output" />
+          <Output text={tail} label={own.card.output} follow />
+          <CopyButton text={() => plainText(tail)} label={own.card.copyOutput} />
         </div>
       )}
       {card.notes.map((note) => (
@@ -146,7 +150,7 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
             {card.actions.map((action) => (
               <RunButton key={action} action={action} off={off} words={words} act={act} />
             ))}
-            {busy && <span class="waiting">{running ? "Stopping." : "Sent."}</span>}
+            {busy && <span class="waiting">{running ? own.card.stopping : own.card.sent}</span>}
           </div>
         )}
         <Facts

@@ -1,6 +1,7 @@
 import type { SaidCard } from "../../core/cards.ts";
 import { actorName, timeOfDay } from "../format.ts";
 import type { OutgoingMessage } from "../outbox.ts";
+import { useReader } from "../words/reader.ts";
 
 /** Commands are set in monospace, like where they will run. */
 function bubbleClass(text: string): string {
@@ -27,20 +28,21 @@ export interface OutgoingProps {
 
 export function OutgoingView({ message, connected, resend, discard }: OutgoingProps) {
   const refused = message.refused;
+  const { said: words, connection } = useReader().words;
   return (
     <div class={refused === undefined ? "said said-sending" : "said said-refused"}>
       <p class={bubbleClass(message.text)}>{message.text}</p>
       {refused === undefined ? (
-        <p class="said-by">{connected ? "sending" : "will be sent when the connection is back"}</p>
+        <p class="said-by">{connected ? words.sending : words.sentLater}</p>
       ) : (
         <p class="said-by" role="alert">
-          <span>Not sent: {refused}</span>
+          <span>{words.notSent(refused)}</span>
           <span class="said-actions">
             <button type="button" class="quiet-button" onClick={resend}>
-              Try again
+              {connection.tryAgain}
             </button>
             <button type="button" class="quiet-button" onClick={discard}>
-              Discard
+              {words.discard}
             </button>
           </span>
         </p>

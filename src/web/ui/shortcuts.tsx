@@ -1,29 +1,32 @@
 import { useEffect, useRef } from "preact/hooks";
+import { useReader } from "../words/reader.ts";
+import type { Words } from "../words/words.ts";
 
-const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
-  ["/ or Ctrl K", "write a message"],
+const SHORTCUTS: readonly (readonly [keys: string, what: Exclude<keyof Words["shortcuts"], "title">])[] = [
+  ["/ , Ctrl K", "write"],
   ["Enter", "send"],
-  ["Shift Enter", "new line"],
-  ["Up, Down", "what you wrote before"],
-  ["Tab", "take a completion"],
-  ["p", "go to the next approval that waits"],
-  ["a", "on an approval: allow once"],
-  ["Shift A", "on an approval: allow always, asks back"],
-  ["d", "on an approval: deny"],
-  ["Shift D", "on an approval: deny with a reason"],
-  ["Esc", "back, or out of the message field"],
-  ["?", "this list"],
+  ["Shift Enter", "newLine"],
+  ["↑ ↓", "before"],
+  ["Tab", "completion"],
+  ["p", "next"],
+  ["a", "allowOnce"],
+  ["Shift A", "allowAlways"],
+  ["d", "deny"],
+  ["Shift D", "denyWithReason"],
+  ["Esc", "back"],
+  ["?", "list"],
 ];
 
 export function Shortcuts({ close }: { close(): void }) {
+  const { words } = useReader();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="dialog dialog-small" aria-labelledby="shortcuts-title" onClose={close}>
       <header class="dialog-head">
-        <h2 id="shortcuts-title">Keyboard shortcuts</h2>
+        <h2 id="shortcuts-title">{words.shortcuts.title}</h2>
         <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          Close
+          {words.log.close}
         </button>
       </header>
       <dl class="shortcuts">
@@ -32,7 +35,7 @@ export function Shortcuts({ close }: { close(): void }) {
             <dt>
               <kbd>{keys}</kbd>
             </dt>
-            <dd>{what}</dd>
+            <dd>{words.shortcuts[what]}</dd>
           </div>
         ))}
       </dl>

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { tokenFrom } from "../session.ts";
+import { useReader } from "../words/reader.ts";
 
 export interface SignInProps {
   readonly tokenGiven: boolean;
@@ -8,6 +9,7 @@ export interface SignInProps {
 }
 
 export function SignIn({ tokenGiven, message, signIn }: SignInProps) {
+  const words = useReader().words.signIn;
   const [text, setText] = useState("");
   return (
     <main class="front">
@@ -20,14 +22,10 @@ export function SignIn({ tokenGiven, message, signIn }: SignInProps) {
         }}
       >
         <img src="/favicon.svg" alt="" width="40" height="40" />
-        <h1>{tokenGiven ? "This token is not valid" : "Sign in to the gateway"}</h1>
-        <p>
-          {tokenGiven
-            ? "The gateway does not know the token this browser has. It may have been renewed."
-            : "The web chat opens with the link that the gateway printed when it started."}
-        </p>
+        <h1>{tokenGiven ? words.titleWrong : words.title}</h1>
+        <p>{tokenGiven ? words.textWrong : words.text}</p>
         <label>
-          Link or token
+          {words.label}
           <input
             class="field"
             type="password"
@@ -39,10 +37,10 @@ export function SignIn({ tokenGiven, message, signIn }: SignInProps) {
           />
         </label>
         <button type="submit" class="button button-primary" disabled={text.trim() === ""}>
-          Open the chat
+          {words.open}
         </button>
         <p class="front-hint">
-          To print the link again, run on the gateway's machine:
+          {words.printAgain}
           <code>openclaw-exec gateway --print-link</code>
         </p>
         {message !== "" && <p class="front-detail">{message}</p>}
@@ -52,14 +50,15 @@ export function SignIn({ tokenGiven, message, signIn }: SignInProps) {
 }
 
 export function Refused({ message }: { readonly message: string }) {
+  const words = useReader().words.signIn;
   return (
     <main class="front">
       <div class="front-card">
         <img src="/favicon.svg" alt="" width="40" height="40" />
-        <h1>This page and the gateway do not match</h1>
+        <h1>{words.mismatch}</h1>
         <p>{message}</p>
         <button type="button" class="button button-primary" onClick={() => location.reload()}>
-          Load the page again
+          {words.reload}
         </button>
       </div>
     </main>

@@ -1,5 +1,6 @@
 import type { TextCard } from "../../core/cards.ts";
 import { plainText } from "../ansi.ts";
+import { useReader } from "../words/reader.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Prose } from "./facts.tsx";
 import { CheckIcon, CrossIcon, InfoIcon, WarningIcon } from "./icons.tsx";
@@ -15,6 +16,7 @@ const LOOK = {
 export function TextView({ card, titleId }: { readonly card: TextCard; readonly titleId: string }) {
   const { tone, icon: Icon } = LOOK[card.tone];
   const code = card.code;
+  const { words: own } = useReader();
   return (
     <section
       class={`card text tone-${tone}`}
@@ -59,8 +61,8 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
       )}
       {code !== undefined && (
         <div class="output-box">
-          <Output text={code} label={card.title ?? "Text"} />
-          <CopyButton text={() => plainText(code)} what="text" />
+          <Output text={code} label={card.title ?? own.card.output} />
+          <CopyButton text={() => plainText(code)} label={own.card.copyOutput} />
         </div>
       )}
       {card.hint !== undefined && (

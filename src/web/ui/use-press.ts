@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Card, PressAction } from "../../core/cards.ts";
 import { RequestError } from "../connection.ts";
 import { later } from "../platform.ts";
+import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 
 /** A press that the gateway took but that changed nothing is given back to the person after this long. */
@@ -14,10 +15,10 @@ export interface Press {
   press(action: PressAction): void;
 }
 
-function explain(error: unknown): string {
+function explain(error: unknown, answerLost: string): string {
   if (!(error instanceof RequestError)) throw error;
   if (error.code === "connection-lost" || error.code === "no-answer") {
-    return "The answer got lost. If the buttons are still here, press again.";
+    return answerLost;
   }
   return error.message;
 }
@@ -25,6 +26,7 @@ function explain(error: unknown): string {
 /** The page never guesses an outcome: what a press did is shown when the card itself comes back changed. */
 export function usePress(card: Card): Press {
   const context = useCardContext();
+  const { answerLost, noAnswerYet } = useReader().words.card;
   const [pressed, setPressed] = useState<Card | undefined>(undefined);
   const [trouble, setTrouble] = useState<string | undefined>(undefined);
   const busy = pressed !== undefined;
@@ -39,9 +41,9 @@ export function usePress(card: Card): Press {
     if (pressed === undefined) return undefined;
     return later(NO_CHANGE_MS, () => {
       setPressed(undefined);
-      setTrouble("No answer yet. You can press again: the first answer counts, a second one changes nothing.");
+      setTrouble(noAnswerYet);
     });
-  }, [pressed]);
+  }, [pressed, noAnswerYet]);
 
   return {
     busy,
@@ -57,7 +59,7 @@ export function usePress(card: Card): Press {
         },
         (error: unknown) => {
           setPressed(undefined);
-          setTrouble(explain(error));
+          setTrouble(explain(error, answerLost));
         },
       );
     },

@@ -1,25 +1,27 @@
+import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 
-const SUGGESTIONS: readonly { readonly text: string; readonly what: string }[] = [
-  { text: "/exec uname -a", what: "run a command" },
-  { text: "/exec", what: "see the policy in force, and where each value comes from" },
-  { text: "/process list", what: "see what runs in the background" },
-  { text: "/help", what: "see every command" },
-];
+const SUGGESTIONS = [
+  { text: "/exec uname -a", what: "runs" },
+  { text: "/exec", what: "policy" },
+  { text: "/process list", what: "background" },
+  { text: "/help", what: "help" },
+] as const;
 
 /** An empty conversation says what can be done here. */
 export function Welcome() {
   const { suggest } = useCardContext();
+  const words = useReader().words.welcome;
   return (
     <div class="welcome">
-      <h2>Run a command</h2>
-      <p>Type it after /exec. If the policy wants a person's word first, a card asks for it here.</p>
+      <h2>{words.title}</h2>
+      <p>{words.text}</p>
       <ul>
         {SUGGESTIONS.map(({ text, what }) => (
           <li key={text}>
             <button type="button" onClick={() => suggest(text)}>
               <code>{text}</code>
-              <span>{what}</span>
+              <span>{words[what]}</span>
             </button>
           </li>
         ))}

@@ -1,0 +1,106 @@
+import type { Words } from "./words.ts";
+
+const THEMES = { device: "as the device", light: "light", dark: "dark" } as const;
+
+export const en: Words = {
+  connected: "Connected",
+  notConnected: "Not connected",
+  waitForYou: "waiting for you",
+  goToNext: "Go to the next one (p)",
+  colours: (theme) => `Colours: ${THEMES[theme]}. Change`,
+  conversation: "Conversation",
+  beginning: "The conversation begins here.",
+  showEarlier: "Show earlier messages",
+  latest: "Latest",
+  newMessages: (count) => (count === 1 ? "1 new message" : `${count} new messages`),
+  connection: {
+    lost: "The connection was lost.",
+    tryingAgain: (seconds) => `Trying again in ${seconds} s.`,
+    queued: (count) => (count === 1 ? "1 message will be sent then." : `${count} messages will be sent then.`),
+    tryNow: "Try now",
+    reconnecting: "Reconnecting…",
+    notLoaded: (why) => `The conversation could not be loaded: ${why}`,
+    tryAgain: "Try again",
+  },
+  composer: {
+    label: "Message or command",
+    placeholder: "Message, or / for commands",
+    send: "Send",
+    completions: "Completions",
+    tooLong: (length, max) => `${length} characters: a message may have ${max}. Put the text into a file and run that.`,
+  },
+  said: {
+    sending: "sending",
+    sentLater: "will be sent when the connection is back",
+    notSent: (why) => `Not sent: ${why}`,
+    discard: "Discard",
+  },
+  welcome: {
+    title: "Run a command",
+    text: "Type it after /exec. If the policy wants a person's word first, a card asks for it here.",
+    runs: "run a command",
+    policy: "see the policy in force, and where each value comes from",
+    background: "see what runs in the background",
+    help: "see every command",
+  },
+  signIn: {
+    title: "Sign in to the gateway",
+    text: "The web chat opens with the link that the gateway printed when it started.",
+    titleWrong: "This token is not valid",
+    textWrong: "The gateway does not know the token this browser has. It may have been renewed.",
+    label: "Link or token",
+    open: "Open the chat",
+    printAgain: "To print the link again, run on the gateway's machine:",
+    mismatch: "This page and the gateway do not match",
+    reload: "Load the page again",
+  },
+  card: {
+    details: "Details",
+    sent: "Sent. Waiting for the gateway.",
+    stopping: "Stopping.",
+    offline: "Not connected: nothing can be decided here right now.",
+    answerLost: "The answer got lost. If the buttons are still here, press again.",
+    noAnswerYet: "No answer yet. You can press again: the first answer counts, a second one changes nothing.",
+    hidden: (count) =>
+      count === 1
+        ? "1 invisible character is shown as \\u{…}. It is part of the command."
+        : `${count} invisible characters are shown as \\u{…}. They are part of the command.`,
+    lookalikes: (count) =>
+      count === 1
+        ? "1 marked letter is not Latin, only drawn alike."
+        : `${count} marked letters are not Latin, only drawn alike.`,
+    output: "Output",
+    copyCommand: "Copy command",
+    copyOutput: "Copy output",
+    copied: "Copied",
+    notCopied: "Could not copy",
+  },
+  log: {
+    title: "Full log",
+    close: "Close",
+    beginningLost: "The beginning is gone: more was written than is kept.",
+    where: (from, to, total) => `${from} to ${to} of ${total} lines`,
+    stillRunning: "still running",
+    earlier: "Earlier",
+    later: "Later",
+    wrap: "Wrap lines",
+    copyPage: "Copy page",
+    download: "Download",
+    fetching: "Fetching…",
+  },
+  shortcuts: {
+    title: "Keyboard shortcuts",
+    write: "write a message",
+    send: "send",
+    newLine: "new line",
+    before: "what you wrote before",
+    completion: "take a completion",
+    next: "go to the next approval that waits",
+    allowOnce: "on an approval: allow once",
+    allowAlways: "on an approval: allow always, asks back",
+    deny: "on an approval: deny",
+    denyWithReason: "on an approval: deny with a reason",
+    back: "back, or out of the message field",
+    list: "this list",
+  },
+};
