@@ -6,37 +6,26 @@
 import {
   type APIInteraction,
   type Client,
-  ComponentType,
   type GatewayMessageCreateDispatchData,
   InteractionResponseType,
-  MessageFlags,
   Routes,
-  TextInputStyle,
 } from "discord.js";
 import type { Card } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Actor } from "../../core/route.ts";
-import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { encodeAction } from "../cards/action-codec.ts";
+import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
-import { type CommandJson, commandSetHash, commandsJson } from "./commands.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
+import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
-import {
-  MAX_CHOICE,
-  MAX_CHOICES,
-  MAX_MODAL_TITLE,
-  MAX_REASON,
-  MAX_V2_TEXT,
-  MIN_EDIT_MS,
-  SUGGEST_DEADLINE_MS,
-  TAKE_RETRY_MS,
-} from "./limits.ts";
-import { OpenInteractions, type Placeholder } from "./open-interactions.ts";
+import { MAX_V2_TEXT, MIN_EDIT_MS, TAKE_RETRY_MS } from "./limits.ts";
+import { OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
+import { syncCommands } from "./registration.ts";
+import { choicesFor } from "./suggestions.ts";
 
 export interface DiscordAccount {
   readonly accountId: string;
@@ -290,48 +279,23 @@ class DiscordAdapter implements Channel {
     });
   }
 
-  async #suggest(
-    client: Client<true>,
-    interaction: APIInteraction,
-    query: {
-      readonly command: string;
-      readonly option: string;
-      readonly typed: string;
-      readonly actor: Actor;
-      readonly route: Inbound["route"];
-    },
-  ): Promise<void> {
-    const { suggest } = this.#deps;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<readonly string[]>((resolve) => {
-      timer = setTimeout(() => resolve([]), SUGGEST_DEADLINE_MS);
-    });
+  async #suggest(client: Client<true>, interaction: APIInteraction, query: SuggestQuery): Promise<void> {
     try {
-      const found = await Promise.race([suggest?.(query) ?? [], late]);
-      const choices = found
-        .filter((one) => one.length >= 1 && one.length <= MAX_CHOICE)
-        .slice(0, MAX_CHOICES)
-        .map((one) => ({ name: one, value: one }));
+      const choices = await choicesFor(query, this.#deps.suggest);
       await client.rest.post(Routes.interactionCallback(interaction.id, interaction.token), {
         body: { type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } },
         auth: false,
       });
     } catch (error) {
       this.#deps.log.info({ channel: "discord", error: this.#why(error) }, "Suggestions could not be given.");
-    } finally {
-      clearTimeout(timer);
     }
   }
 
-  /** In the background and only when the set differs: a blocked registration must not block the bot (openclaw 80437). */
+  /** In the background: a blocked registration must not block the bot (openclaw 80437). */
   async #registerCommands(client: Client<true>): Promise<void> {
-    const route = Routes.applicationCommands(client.application.id);
-    const wanted = commandsJson(this.#deps.commands);
     try {
-      const present = (await client.rest.get(route)) as CommandJson[];
-      if (commandSetHash(present) === commandSetHash(wanted)) return;
-      await client.rest.put(route, { body: wanted });
-      this.#deps.log.info({ channel: "discord", commands: wanted.length }, "Slash commands registered.");
+      const outcome = await syncCommands(client, this.#deps.commands);
+      this.#deps.log.info({ channel: "discord", outcome }, "Slash commands checked.");
     } catch (error) {
       this.#deps.log.warn(
         { channel: "discord", error: this.#why(error) },
@@ -346,53 +310,5 @@ class DiscordAdapter implements Channel {
 
   #why(error: unknown): string {
     return describeError(error, this.#deps.redactor);
-  }
-}
-
-function placeholderOf(answer: FirstAnswer): Placeholder {
-  if (answer.kind !== "think") return "none";
-  return answer.privately ? "private" : "public";
-}
-
-function firstAnswerBody(answer: FirstAnswer, messages: Messages): object {
-  switch (answer.kind) {
-    case "think":
-      return {
-        type: InteractionResponseType.DeferredChannelMessageWithSource,
-        ...(answer.privately ? { data: { flags: MessageFlags.Ephemeral } } : {}),
-      };
-    case "keep-card":
-      return { type: InteractionResponseType.DeferredMessageUpdate };
-    case "outdated":
-      return {
-        type: InteractionResponseType.ChannelMessageWithSource,
-        data: {
-          flags: MessageFlags.Ephemeral | MessageFlags.IsComponentsV2,
-          components: [{ type: ComponentType.TextDisplay, content: messages.notice.buttonOutdated }],
-          allowed_mentions: { parse: [] },
-        },
-      };
-    case "ask-reason":
-      // A form can only be the first answer: nothing may be deferred before it.
-      return {
-        type: InteractionResponseType.Modal,
-        data: {
-          custom_id: encodeAction(answer.request),
-          title: messages.approval.reasonTitle.slice(0, MAX_MODAL_TITLE),
-          components: [
-            {
-              type: ComponentType.Label,
-              label: messages.approval.reasonLabel.slice(0, MAX_MODAL_TITLE),
-              component: {
-                type: ComponentType.TextInput,
-                custom_id: "reason",
-                style: TextInputStyle.Paragraph,
-                required: false,
-                max_length: MAX_REASON,
-              },
-            },
-          ],
-        },
-      };
   }
 }

@@ -6,16 +6,13 @@ import {
   ButtonStyle,
   ComponentType,
 } from "discord.js";
-import type { ApprovalCard, Card, RunCard, TextCard } from "../../core/cards.ts";
+import type { ApprovalCard, Card, RunCard } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
 import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
 import type { Messages } from "../cards/messages/messages.ts";
 import { runView } from "../cards/run-view.ts";
-import { blocksOf } from "../text/blocks.ts";
-import { chunkMessages } from "../text/chunk.ts";
-import { cleanOutput } from "../text/clean.ts";
 import { excerpt, textCost } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
 import { componentProblems } from "./check.ts";
@@ -25,7 +22,6 @@ import {
   MAX_BUTTONS_PER_ROW,
   MAX_LABEL,
   MESSAGE_BUDGET,
-  MESSAGE_LINES,
   MIN_COMMAND_BUDGET,
   RULES_BUDGET,
   RUN_COMMAND_BUDGET,
@@ -43,6 +39,7 @@ import {
   relativeTime,
   small,
 } from "./markup.ts";
+import { escapedLine, shorten, textMessages } from "./text-card.ts";
 
 export interface RenderOptions {
   readonly messages: Messages;
@@ -85,13 +82,13 @@ function build(card: Card, options: RenderOptions): readonly DiscordMessage[] {
     case "run":
       return [renderRun(card, options)];
     case "text":
-      return renderText(card, options);
+      return textMessages(card, options).map((one) => ({ components: [display(one)] }));
     case "said":
       return [
         {
           components: [
             display(
-              `${bold(escapeMarkdown(actorLabel(card.actor)))}: ${cut(options.redactor.redact(card.text).text, MESSAGE_BUDGET / 2)}`,
+              `${bold(escapeMarkdown(actorLabel(card.actor)))}: ${escapedLine(options.redactor.redact(card.text).text, MESSAGE_BUDGET / 2)}`,
             ),
           ],
         },
@@ -141,21 +138,21 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): DiscordMess
 
 function approvalHead(view: ApprovalView): string {
   const title = [view.title, view.decidedBy].filter((one) => one !== undefined).join(" ");
-  return [`## ${escapeMarkdown(cut1(title))}`, ...view.warnings.map((one) => bold(cut(one)))].join("\n");
+  return [`## ${escapeMarkdown(shorten(title))}`, ...view.warnings.map((one) => bold(escapedLine(one)))].join("\n");
 }
 
 function approvalDetails(view: ApprovalView): string {
   return [
-    ...(view.comment === undefined ? [] : [cut(view.comment, 2 * LINE_BUDGET)]),
-    ...(view.statusLine === undefined ? [] : [italic(cut(view.statusLine))]),
+    ...(view.comment === undefined ? [] : [escapedLine(view.comment, 2 * LINE_BUDGET)]),
+    ...(view.statusLine === undefined ? [] : [italic(escapedLine(view.statusLine))]),
     ...view.facts.map((one) => fact(one)),
     ...(view.reasons.length === 0
       ? []
-      : [`${bold(escapeMarkdown(view.reasonsLabel))}:`, ...view.reasons.map((one) => `- ${prose(cut1(one))}`)]),
+      : [`${bold(escapeMarkdown(view.reasonsLabel))}:`, ...view.reasons.map((one) => `- ${prose(shorten(one))}`)]),
     ...(view.always
       ? [`${bold(escapeMarkdown(view.always.label))}:`, ...view.always.rules.map((one) => `- ${code(one)}`)]
       : []),
-    ...view.notes.map((one) => small(cut(one))),
+    ...view.notes.map((one) => small(escapedLine(one))),
     small(
       [
         ...(view.expires ? [`${escapeMarkdown(view.expires.label)} ${relativeTime(view.expires.atMs)}`] : []),
@@ -211,7 +208,7 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
     clip(
       [
         ...(of.outputNote === undefined ? [] : [small(escapeMarkdown(of.outputNote))]),
-        ...of.notes.map((one) => small(cut(one))),
+        ...of.notes.map((one) => small(escapedLine(one))),
         small(of.facts.map((one) => fact(one)).join(" · ")),
       ].join("\n"),
       TEXT_BUDGET / 2,
@@ -231,61 +228,6 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
       ]),
     ],
   };
-}
-
-function renderText(card: TextCard, options: RenderOptions): DiscordMessage[] {
-  const budget = Math.min(options.messageBudget ?? MESSAGE_BUDGET, TEXT_BUDGET);
-  const clean = (value: string): string => options.redactor.redact(cleanOutput(value)).text;
-  // Escaping may double a character and code adds its fence, so pieces are cut by what they cost at most.
-  const half = Math.floor(budget / 2);
-  const pieces: string[] = [];
-  if (card.title !== undefined) pieces.push(bold(cut(clean(card.title), half)));
-  for (const block of blocksOf(clean(card.text ?? "")))
-    if (block.kind === "pre") pieces.push(...fenced(block.value, budget));
-    else
-      for (const part of chunkMessages(block.value, { limit: half, maxLines: MESSAGE_LINES })) pieces.push(prose(part));
-  for (const one of card.fields ?? []) {
-    const note = one.note === undefined ? "" : ` ${italic(`(${cut(clean(one.note))})`)}`;
-    pieces.push(`${bold(cut(clean(one.label)))}: ${code(cut1(clean(one.value)))}${note}`);
-  }
-  pieces.push(...fenced(clean(card.code ?? ""), budget));
-  if (card.hint !== undefined) pieces.push(italic(cut(clean(card.hint), half)));
-  const packed = pack(pieces, budget);
-  const texts = packed.length === 0 ? ["…"] : packed;
-  return texts.map((one, index) => ({
-    components: [display(texts.length > 2 ? `${one}\n${small(`${index + 1}/${texts.length}`)}` : one)],
-  }));
-}
-
-function fenced(value: string, budget: number): string[] {
-  if (value.trim() === "") return [];
-  const found: string[] = [];
-  let rest = value.replace(/^\n+|\s+$/g, "");
-  const room = budget - FENCE_COST;
-  while (textCost(rest, fenceCost) > room) {
-    const most = excerpt(rest, { budget: room, headShare: 1, unitCost: fenceCost }).head;
-    const newline = most.lastIndexOf("\n");
-    const head = newline > most.length / 2 ? most.slice(0, newline) : most;
-    found.push(fence(head));
-    rest = rest.slice(head.length).replace(/^\n/, "");
-  }
-  if (rest !== "") found.push(fence(rest));
-  return found;
-}
-
-/** As few messages as possible, in order. */
-function pack(pieces: readonly string[], budget: number): string[] {
-  const messages: string[] = [];
-  let open = "";
-  for (const piece of pieces) {
-    if (open !== "" && open.length + 1 + piece.length > budget) {
-      messages.push(open);
-      open = "";
-    }
-    open = open === "" ? piece : `${open}\n${piece}`;
-  }
-  if (open.trim() !== "") messages.push(open);
-  return messages;
 }
 
 function display(content: string): { type: ComponentType.TextDisplay; content: string } {
@@ -323,18 +265,8 @@ function rows(buttons: readonly CardButton[]): APIComponentInContainer[] {
 }
 
 function fact(one: Fact): string {
-  const value = one.code ? code(cut1(one.value)) : cut(one.value);
+  const value = one.code ? code(shorten(one.value)) : escapedLine(one.value);
   return `${bold(escapeMarkdown(one.label))}: ${value}`;
-}
-
-/** One line of untrusted text, shortened before it is escaped. */
-function cut(value: string, budget: number = LINE_BUDGET): string {
-  return escapeMarkdown(cut1(value, budget));
-}
-
-function cut1(value: string, budget: number = LINE_BUDGET): string {
-  const shown = excerpt(value, { budget });
-  return shown.hidden === 0 ? shown.head : `${shown.head} … ${shown.tail}`;
 }
 
 /** Drops whole lines from the end: cutting inside one could leave markup open. */

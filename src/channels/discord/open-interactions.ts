@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Actor, Route } from "../../core/route.ts";
+import { Recent } from "../recent.ts";
 import { MAX_OPEN_INTERACTIONS, TOKEN_LIFETIME_MS } from "./limits.ts";
 
 export type Placeholder = "none" | "public" | "private";
@@ -24,9 +25,9 @@ export interface OpenInteraction {
 
 export class OpenInteractions {
   readonly #clock: Clock;
-  readonly #open = new Map<string, OpenInteraction>();
+  readonly #open = new Recent<OpenInteraction>(MAX_OPEN_INTERACTIONS);
   /** Messages that only a token can change, newest last. */
-  readonly #byMessage = new Map<string, OpenInteraction>();
+  readonly #byMessage = new Recent<OpenInteraction>(MAX_OPEN_INTERACTIONS);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -37,7 +38,6 @@ export class OpenInteractions {
     if (known) return known;
     const open: OpenInteraction = { ...interaction, openedAtMs: this.#clock.monotonic() };
     this.#open.set(open.id, open);
-    trim(this.#open);
     return open;
   }
 
@@ -51,15 +51,12 @@ export class OpenInteractions {
     if (named && this.#alive(named) && (onlyFor === undefined || onlyFor.id === named.userId)) return named;
     if (!onlyFor) return undefined;
     const place = route.threadId ?? route.chatId;
-    return [...this.#open.values()]
-      .reverse()
-      .find((one) => one.userId === onlyFor.id && one.channelId === place && this.#alive(one));
+    return this.#open.newest().find((one) => one.userId === onlyFor.id && one.channelId === place && this.#alive(one));
   }
 
   /** `messageId` was made with this token and may need it to be changed. */
   made(messageId: string, by: OpenInteraction): void {
     this.#byMessage.set(messageId, by);
-    trim(this.#byMessage);
   }
 
   maker(messageId: string): OpenInteraction | undefined {
@@ -79,9 +76,4 @@ export class OpenInteractions {
   #alive(one: OpenInteraction): boolean {
     return this.#clock.monotonic() - one.openedAtMs < TOKEN_LIFETIME_MS;
   }
-}
-
-function trim(map: Map<string, unknown>): void {
-  const oldest = map.keys().next().value;
-  if (map.size > MAX_OPEN_INTERACTIONS && oldest !== undefined) map.delete(oldest);
 }

@@ -15,6 +15,8 @@ import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
+import { Pauses } from "../pauses.ts";
+import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { type DiscordFile, type DiscordMessage, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
@@ -45,25 +47,25 @@ const NOBODY = { parse: [] as never[], replied_user: false };
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
-  readonly #progress = new Map<string, Progress>();
+  readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
-  /** Places that asked for patience, by the time they may be called again. */
-  readonly #blockedUntil = new Map<string, number>();
+  readonly #pauses: Pauses;
   /** Direct-message channels by the person's id, and by their own. */
   readonly #dms = new Map<string, string>();
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
+    this.#pauses = new Pauses(options.clock);
   }
 
   async send(message: Outbound): Promise<SendResult> {
     const client = this.#options.client();
     if (!client) return notConnected();
     const place = message.route.threadId ?? message.route.chatId;
-    const wait = this.#waitFor(`send|${place}`);
+    const wait = this.#pauses.left(`send|${place}`);
     if (wait > 0) return { kind: "retry", afterMs: wait, why: "Discord asked for a pause in this channel." };
-    const progress = this.#progressOf(message.key);
+    const progress = this.#progress.getOrAdd(message.key, () => ({ sent: new Map() }));
     try {
       const ref = await this.#sendAll(client, message, progress);
       this.#progress.delete(message.key);
@@ -81,7 +83,7 @@ export class Outgoing {
   async live(ref: MessageRef, card: Card): Promise<void> {
     const client = this.#options.client();
     const key = `edit|${placeOf(ref)}`;
-    if (!client || this.#edits.busy(ref.messageId) || this.#waitFor(key) > 0) return;
+    if (!client || this.#edits.busy(ref.messageId) || this.#pauses.left(key) > 0) return;
     const [message] = this.#render(card, {});
     if (!message) return;
     try {
@@ -98,7 +100,7 @@ export class Outgoing {
     const client = this.#options.client();
     if (!client) return notConnected();
     const key = `edit|${placeOf(ref)}`;
-    const wait = this.#waitFor(key);
+    const wait = this.#pauses.left(key);
     if (wait > 0) return { kind: "retry", afterMs: wait, why: "Discord asked for a pause in this channel." };
     const { card } = message;
     try {
@@ -316,31 +318,13 @@ export class Outgoing {
     const why = describeError(error, this.#options.redactor);
     switch (failure.kind) {
       case "rate-limited":
-        this.#blockedUntil.set(key, this.#options.clock.monotonic() + failure.afterMs);
+        this.#pauses.set(key, failure.afterMs);
         return { kind: "retry", afterMs: failure.afterMs, why };
       case "unreachable":
         return { kind: "retry", afterMs: RETRY_MIN_MS, why };
       default:
         return { kind: "permanent", why };
     }
-  }
-
-  #waitFor(key: string): number {
-    const until = this.#blockedUntil.get(key);
-    if (until === undefined) return 0;
-    const left = until - this.#options.clock.monotonic();
-    if (left <= 0) this.#blockedUntil.delete(key);
-    return Math.max(0, Math.ceil(left));
-  }
-
-  #progressOf(key: string): Progress {
-    const known = this.#progress.get(key);
-    if (known) return known;
-    const oldest = this.#progress.keys().next().value;
-    if (this.#progress.size >= MAX_PARTIAL_SENDS && oldest !== undefined) this.#progress.delete(oldest);
-    const fresh: Progress = { sent: new Map() };
-    this.#progress.set(key, fresh);
-    return fresh;
   }
 
   #refOf(route: Route, message: APIMessage): MessageRef {

@@ -81,7 +81,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
       ...view.facts.map((one) => fact(one)),
       ...(view.reasons.length === 0
         ? []
-        : [text(`${view.reasonsLabel}:`), ...view.reasons.map((one) => text(`• ${cut(one)}`))]),
+        : [text(`${view.reasonsLabel}:`), ...view.reasons.map((one) => join([text("• "), prose(cut(one))]))]),
       ...(view.always
         ? [text(`${view.always.label}:`), ...view.always.rules.map((one) => join([text("• "), code(one)]))]
         : []),

@@ -7,11 +7,13 @@ import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
+import { Pauses } from "../pauses.ts";
+import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
+import { Calls, Failed, replyOf, type Target, targetOf, threadOf, timeout } from "./calls.ts";
 import { type Rendered, renderCard } from "./cards.ts";
-import { type Failure, failureOf } from "./errors.ts";
+import { failureOf } from "./errors.ts";
 import {
-  CALL_TIMEOUT_MS,
   MAX_CAPTION,
   MAX_FILE_BYTES,
   MAX_PARTIAL_SENDS,
@@ -21,26 +23,11 @@ import {
 } from "./limits.ts";
 import type { Rich } from "./markup.ts";
 
-/** Where calls go: a chat by its newest id, and a topic as long as it exists. */
-interface Target {
-  chatId: string;
-  threadId: number | undefined;
-  replyToId: number | undefined;
-}
-
 /** One call of a message that takes several; what was sent is not sent again. */
 interface Progress {
   readonly done: Set<string>;
   ref?: MessageRef;
   withholdAllow?: boolean;
-}
-
-class Failed extends Error {
-  readonly failure: Failure;
-  constructor(failure: Failure, cause: unknown) {
-    super(failure.kind, { cause });
-    this.failure = failure;
-  }
 }
 
 export interface OutgoingOptions extends AdapterDeps {
@@ -53,23 +40,22 @@ export interface OutgoingOptions extends AdapterDeps {
 
 export class Outgoing {
   readonly #options: OutgoingOptions;
-  readonly #progress = new Map<string, Progress>();
+  readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
-  /** Chats that asked for patience, by the time they may be called again. */
-  readonly #blockedUntil = new Map<string, number>();
   readonly #lastLive = new Map<string, number>();
-  readonly #migrated = new Map<string, string>();
+  readonly #calls: Calls;
+  readonly #pauses: Pauses;
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
+    this.#calls = new Calls(options.log, options.onMigrated);
+    this.#pauses = new Pauses(options.clock);
   }
 
   /** A group became a supergroup: what is still addressed to the old id goes to the new one. */
   migrated(from: string, to: string): void {
-    if (this.#migrated.get(from) === to) return;
-    this.#migrated.set(from, to);
-    this.#options.onMigrated(from, to);
+    this.#calls.migrated(from, to);
   }
 
   render(card: Card, more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined } = {}): Rendered {
@@ -86,7 +72,7 @@ export class Outgoing {
   async send(message: Outbound): Promise<SendResult> {
     const wait = this.#waitFor(message.route.chatId);
     if (wait > 0) return { kind: "retry", afterMs: wait, why: "Telegram asked for a pause in this chat." };
-    const progress = this.#progressOf(message.key);
+    const progress = this.#progress.getOrAdd(message.key, () => ({ done: new Set() }));
     try {
       const ref = await this.#sendAll(message, progress);
       this.#progress.delete(message.key);
@@ -142,7 +128,7 @@ export class Outgoing {
   async ask(route: Route, body: Rich, cardMessageId: string | undefined): Promise<void> {
     const replyTo = cardMessageId === undefined ? undefined : Number(cardMessageId);
     const target: Target = { ...targetOf(route), replyToId: replyTo };
-    await this.#call(target, (at) =>
+    await this.#calls.run(target, (at) =>
       this.#options.api.sendMessage(at.chatId, body.html, {
         parse_mode: "HTML",
         ...threadOf(at),
@@ -218,7 +204,7 @@ export class Outgoing {
   }
 
   #sendFile(target: Target, file: InputFile, caption?: string): Promise<Message> {
-    return this.#call(target, (at) =>
+    return this.#calls.run(target, (at) =>
       this.#options.api.sendDocument(
         at.chatId,
         file,
@@ -235,7 +221,7 @@ export class Outgoing {
 
   async #sendText(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<Message> {
     const send = (text: string, html: boolean): Promise<Message> =>
-      this.#call(target, (at) =>
+      this.#calls.run(target, (at) =>
         this.#options.api.sendMessage(
           at.chatId,
           text,
@@ -260,7 +246,7 @@ export class Outgoing {
   async #editText(ref: MessageRef, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<void> {
     const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
     const edit = (text: string, html: boolean) =>
-      this.#call(target, (at) =>
+      this.#calls.run(target, (at) =>
         this.#options.api.editMessageText(
           at.chatId,
           Number(ref.messageId),
@@ -286,7 +272,9 @@ export class Outgoing {
   async #stripKeyboard(ref: MessageRef): Promise<void> {
     const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
     try {
-      await this.#call(target, (at) => this.#options.api.editMessageReplyMarkup(at.chatId, Number(ref.messageId), {}));
+      await this.#calls.run(target, (at) =>
+        this.#options.api.editMessageReplyMarkup(at.chatId, Number(ref.messageId), {}),
+      );
     } catch (error) {
       this.#options.log.info(
         { channel: "telegram", error: describeError(error, this.#options.redactor) },
@@ -295,45 +283,12 @@ export class Outgoing {
     }
   }
 
-  /**
-   * One call, with the two moves a chat can make under us: to a new id (followed once), and without its topic (the
-   * message goes to the chat itself; better there than lost).
-   */
-  async #call<T>(target: Target, work: (at: Target) => Promise<T>): Promise<T> {
-    target.chatId = this.#migrated.get(target.chatId) ?? target.chatId;
-    let attempts = 0;
-    for (;;) {
-      attempts += 1;
-      try {
-        return await work(target);
-      } catch (error) {
-        const failure = failureOf(error);
-        if (failure.kind === "migrated" && attempts === 1) {
-          this.migrated(target.chatId, failure.toChatId);
-          target.chatId = failure.toChatId;
-          target.replyToId = undefined;
-          continue;
-        }
-        if (failure.kind === "thread-gone" && target.threadId !== undefined) {
-          this.#options.log.warn(
-            { channel: "telegram", chatId: target.chatId, threadId: target.threadId },
-            "The topic is gone; the message goes to the chat itself.",
-          );
-          target.threadId = undefined;
-          target.replyToId = undefined;
-          continue;
-        }
-        throw new Failed(failure, error);
-      }
-    }
-  }
-
   #result(error: unknown, chatId: string, doing: "send" | "edit"): SendResult {
     const failure = error instanceof Failed ? error.failure : failureOf(error);
     const why = describeError(error instanceof Failed ? error.cause : error, this.#options.redactor);
     switch (failure.kind) {
       case "rate-limited":
-        this.#blockedUntil.set(this.#migrated.get(chatId) ?? chatId, this.#options.clock.monotonic() + failure.afterMs);
+        this.#pauses.set(this.#calls.currentId(chatId), failure.afterMs);
         return { kind: "retry", afterMs: failure.afterMs, why };
       case "not-sent":
         return { kind: "retry", afterMs: RETRY_MIN_MS, why };
@@ -346,22 +301,7 @@ export class Outgoing {
   }
 
   #waitFor(chatId: string): number {
-    const key = this.#migrated.get(chatId) ?? chatId;
-    const until = this.#blockedUntil.get(key);
-    if (until === undefined) return 0;
-    const left = until - this.#options.clock.monotonic();
-    if (left <= 0) this.#blockedUntil.delete(key);
-    return Math.max(0, Math.ceil(left));
-  }
-
-  #progressOf(key: string): Progress {
-    const known = this.#progress.get(key);
-    if (known) return known;
-    const oldest = this.#progress.keys().next().value;
-    if (this.#progress.size >= MAX_PARTIAL_SENDS && oldest !== undefined) this.#progress.delete(oldest);
-    const fresh: Progress = { done: new Set() };
-    this.#progress.set(key, fresh);
-    return fresh;
+    return this.#pauses.left(this.#calls.currentId(chatId));
   }
 
   #refOf(message: Message): MessageRef {
@@ -377,38 +317,11 @@ export class Outgoing {
   }
 }
 
-/** General has id 1 and is addressed by leaving the topic out (tdlib/telegram-bot-api#854). */
-const GENERAL_TOPIC = "1";
-
-function targetOf(route: Route): Target {
-  const topic = route.threadId === undefined || route.threadId === GENERAL_TOPIC ? undefined : Number(route.threadId);
-  return {
-    chatId: route.chatId,
-    threadId: topic,
-    replyToId: route.replyToId === undefined ? undefined : Number(route.replyToId),
-  };
-}
-
-function editKey(ref: MessageRef): string {
-  return `${ref.chatId}|${ref.messageId}`;
-}
-
-function threadOf(at: Target) {
-  return at.threadId === undefined ? {} : { message_thread_id: at.threadId };
-}
-
-function replyOf(at: Target) {
-  return at.replyToId === undefined
-    ? {}
-    : { reply_parameters: { message_id: at.replyToId, allow_sending_without_reply: true } };
-}
-
 function localeOf(message: Outbound): string | undefined {
   if (message.onlyFor?.locale !== undefined) return message.onlyFor.locale;
   return message.card.kind === "approval" ? message.card.requester.locale : undefined;
 }
 
-function timeout(): never {
-  // The library's type names the signal of an older polyfill; Node's own is what it takes.
-  return AbortSignal.timeout(CALL_TIMEOUT_MS) as never;
+function editKey(ref: MessageRef): string {
+  return `${ref.chatId}|${ref.messageId}`;
 }

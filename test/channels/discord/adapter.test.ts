@@ -258,7 +258,10 @@ describe("discord adapter: in", () => {
     await connected();
     const ref = await sentRef(out(approvalCard(), routeTo(room)));
     const opened = await emulator.press(alice, ref.messageId, "Deny with reason…");
-    expect(opened.modal).toMatchObject({ title: "Deny with reason", fields: ["reason"] });
+    expect(opened.modal).toMatchObject({
+      title: "Deny with reason",
+      fields: [{ id: "reason", label: "Why not?", required: false }],
+    });
     const submitted = await emulator.submitModal(alice, { reason: "it's unsafe" });
     expect(submitted.answered).toBe("deferredUpdate");
     expect(await event()).toMatchObject({

@@ -34,7 +34,7 @@ describe("telegram approval card", () => {
         "Runs on: gateway",
         "Extra variables: CI",
         "Why it asks:",
-        "• `npm` is not on the allowlist",
+        "• npm is not on the allowlist",
         "“Allow always” would store:",
         "• npm test in ~/app",
         "Expires: 2026-01-02 10:30 UTC",

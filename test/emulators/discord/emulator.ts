@@ -503,7 +503,7 @@ export class DiscordEmulator extends EmulatorServer implements PersonApi<StoredM
     this.#modals.delete(user);
     const { customId, fields } = opener.modal;
     const named = Object.values(values);
-    const components = fields.map((id, index) => ({
+    const components = fields.map(({ id }, index) => ({
       type: 18,
       id: index + 1,
       component: { type: 4, id: index + 100, custom_id: id, value: values[id] ?? named[index] ?? "" },
@@ -603,7 +603,12 @@ export class DiscordEmulator extends EmulatorServer implements PersonApi<StoredM
               title: modal.title,
               submit: "Submit",
               close: "Cancel",
-              fields: modal.fields.map((id) => ({ id, label: id, multiline: true, optional: true })),
+              fields: modal.fields.map(({ id, label, required }) => ({
+                id,
+                label,
+                multiline: true,
+                optional: !required,
+              })),
             },
           }
         : {}),

@@ -22,8 +22,8 @@ export type InteractionKind = keyof typeof INTERACTION;
 export interface ModalShown {
   readonly customId: string;
   readonly title: string;
-  /** Custom ids of its text fields, in order. */
-  readonly fields: readonly string[];
+  /** Its text fields, in order. */
+  readonly fields: readonly { readonly id: string; readonly label: string; readonly required: boolean }[];
 }
 
 export interface InteractionState {

@@ -26,7 +26,8 @@ export function markdownToHtml(source: string, nameOf: (id: string) => string | 
     html += `<pre>${escapeHtml((match[1] ?? "").replace(/^\n|\n$/g, ""))}</pre>`;
     at = match.index + match[0].length;
   }
-  return html + inline(source.slice(at), nameOf);
+  // A block ends its line by itself.
+  return (html + inline(source.slice(at), nameOf)).replaceAll("</pre>\n", "</pre>");
 }
 
 function inline(source: string, nameOf: (id: string) => string | undefined): string {

@@ -482,7 +482,11 @@ export class Rest {
           title: String(call.body.title),
           fields: rows.map((row) => {
             const input = (row.component ?? (row.components as unknown[])[0]) as Record<string, unknown>;
-            return String(input.custom_id);
+            return {
+              id: String(input.custom_id),
+              label: String(row.label ?? input.label ?? ""),
+              required: input.required !== false,
+            };
           }),
         };
         return;

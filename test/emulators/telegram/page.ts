@@ -52,5 +52,6 @@ export function entitiesToHtml(text: string, entities: readonly Entity[]): strin
     html += escapeHtml(text.slice(at, event.at)) + event.tag;
     at = event.at;
   }
-  return html + escapeHtml(text.slice(at));
+  // A block ends its line by itself.
+  return (html + escapeHtml(text.slice(at))).replaceAll("</pre>\n", "</pre>");
 }

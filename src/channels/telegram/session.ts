@@ -1,0 +1,285 @@
+/** Everything that lives between one start of a Telegram account and its stop. */
+import { Bot } from "grammy";
+import type { Update } from "grammy/types";
+import type { Outbound } from "../../core/outbound.ts";
+import type { Actor } from "../../core/route.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
+import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
+import type { ChannelStatus, Ingress } from "../channel.ts";
+import { CallbackAnswers } from "./callbacks.ts";
+import { failureOf } from "./errors.ts";
+import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
+import { CLIENT_TIMEOUT_SECONDS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import { join, link, text } from "./markup.ts";
+import { commandNames, syncMenu } from "./menu.ts";
+import { Outgoing } from "./outgoing.ts";
+import { Poller, type PollState } from "./poller.ts";
+import { type WebhookOptions, WebhookServer } from "./webhook.ts";
+
+export interface TelegramAccount {
+  readonly accountId: string;
+  readonly token: string;
+  /** Root of the Bot API without `/bot<token>`. */
+  readonly apiRoot?: string;
+  /** Absent: long polling. */
+  readonly webhook?: WebhookOptions;
+  readonly textChunkLimit?: number;
+  /** Seconds one poll stays open. Default 30. */
+  readonly pollSeconds?: number;
+}
+
+export interface TelegramDeps extends AdapterDeps {
+  /** A group became a supergroup: configuration, sessions and stored routes name the old id. */
+  readonly onChatMigrated?: (fromChatId: string, toChatId: string) => void;
+}
+
+export class Session {
+  readonly outgoing: Outgoing;
+  self: Self | undefined;
+  address: { readonly host: string; readonly port: number } | undefined;
+  readonly #bot: Bot;
+  readonly #account: TelegramAccount;
+  readonly #deps: TelegramDeps;
+  readonly #ingress: Ingress;
+  readonly #report: (state: ChannelStatus["state"], detail?: string) => void;
+  readonly #callbacks: CallbackAnswers;
+  #poller: Poller | undefined;
+  #webhook: WebhookServer | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #attempts = 0;
+  readonly #cancelled = new AbortController();
+  #stopped = false;
+
+  constructor(
+    account: TelegramAccount,
+    deps: TelegramDeps,
+    ingress: Ingress,
+    report: (state: ChannelStatus["state"], detail?: string) => void,
+  ) {
+    this.#account = account;
+    this.#deps = deps;
+    this.#ingress = ingress;
+    this.#report = report;
+    this.#bot = new Bot(account.token, {
+      client: {
+        timeoutSeconds: CLIENT_TIMEOUT_SECONDS,
+        ...(account.apiRoot === undefined ? {} : { apiRoot: account.apiRoot.replace(/\/+$/, "") }),
+      },
+    });
+    this.#bot.use((context) => this.#take(context.update));
+    this.outgoing = new Outgoing({
+      ...deps,
+      api: this.#bot.api,
+      accountId: account.accountId,
+      ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
+      onMigrated: (from, to) => deps.onChatMigrated?.(from, to),
+    });
+    this.#callbacks = new CallbackAnswers(this.#bot.api, (error) =>
+      deps.log.info({ channel: "telegram", error: this.#why(error) }, "A press was answered too late or twice."),
+    );
+  }
+
+  async start(): Promise<void> {
+    this.#attempts += 1;
+    try {
+      const me = await this.#bot.api.getMe(this.#cancelled.signal as never);
+      if (this.#stopped) return;
+      this.#bot.botInfo = me;
+      this.self = { id: me.id, username: me.username };
+      await (this.#account.webhook ? this.#startWebhook(this.#account.webhook) : this.#startPolling());
+      void this.#registerCommands();
+    } catch (error) {
+      if (this.#stopped) return;
+      this.#startFailed(error);
+    }
+  }
+
+  /** Ends a start that still waits for Telegram. */
+  cancel(): void {
+    this.#stopped = true;
+    this.#cancelled.abort();
+    clearTimeout(this.#retry);
+  }
+
+  async stop(): Promise<void> {
+    this.cancel();
+    this.#callbacks.stop();
+    await this.#poller?.stop();
+    await this.#webhook?.close();
+  }
+
+  /** A refusal of a press is shown on the press. */
+  async verdict(message: Outbound, actor: Actor): Promise<boolean> {
+    const rendered = this.outgoing.render(message.card, { locale: actor.locale });
+    return this.#callbacks.verdict(message.route, actor, rendered.parts[0]?.plain ?? "");
+  }
+
+  #startFailed(error: unknown): void {
+    const why = this.#why(error);
+    if (failureOf(error).kind === "bad-token") {
+      this.#report(
+        "failed",
+        `Telegram refused the bot token (${why}). Set channels.telegram.botToken to the one BotFather shows.`,
+      );
+      this.#deps.log.error(
+        { channel: "telegram", accountId: this.#account.accountId, error: why },
+        "Telegram refused the bot token.",
+      );
+      return;
+    }
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
+      this.#report("failed", `The webhook's port is in use (${why}). Set channels.telegram.webhookPort to a free one.`);
+      this.#deps.log.error(
+        { channel: "telegram", accountId: this.#account.accountId, error: why },
+        "The webhook's port is in use.",
+      );
+      return;
+    }
+    this.#report("connecting", `Telegram can not be reached (${why}); trying again.`);
+    this.#deps.log.warn(
+      { channel: "telegram", accountId: this.#account.accountId, error: why },
+      "Telegram can not be reached.",
+    );
+    const waitMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(this.#attempts - 1, 10));
+    this.#retry = setTimeout(() => void this.start(), waitMs);
+    this.#retry.unref();
+  }
+
+  async #startPolling(): Promise<void> {
+    // A webhook left by an earlier setup would make every poll a conflict.
+    await this.#bot.api.deleteWebhook();
+    if (this.#stopped) return;
+    this.#poller = new Poller({
+      api: this.#bot.api,
+      redactor: this.#deps.redactor,
+      take: (update) => this.#bot.handleUpdate(update),
+      onState: (state) => this.#polled(state),
+      ...(this.#account.pollSeconds === undefined ? {} : { pollSeconds: this.#account.pollSeconds }),
+    });
+    this.#report("connected", this.#name());
+    this.#poller.start();
+  }
+
+  async #startWebhook(options: WebhookOptions): Promise<void> {
+    if (!this.#webhook) {
+      const server = new WebhookServer(this.#bot, options, (error) =>
+        this.#deps.log.warn(
+          { channel: "telegram", error: this.#why(error) },
+          "An update could not be taken; Telegram repeats it.",
+        ),
+      );
+      const { address, port } = await server.listen();
+      this.#webhook = server;
+      this.address = { host: address, port };
+    }
+    await this.#bot.api.setWebhook(options.url, {
+      secret_token: options.secret,
+      allowed_updates: [...ALLOWED_UPDATES],
+    });
+    if (!this.#stopped) this.#report("connected", this.#name());
+  }
+
+  #name(): string {
+    return `@${this.self?.username ?? ""}`;
+  }
+
+  #polled(state: PollState): void {
+    if (this.#stopped) return;
+    switch (state.kind) {
+      case "polling":
+        this.#report("connected", this.#name());
+        return;
+      case "retrying":
+        this.#report("connecting", `Polling Telegram failed (${state.why}); trying again.`);
+        this.#deps.log.warn(
+          { channel: "telegram", accountId: this.#account.accountId, error: state.why },
+          "Polling Telegram failed.",
+        );
+        return;
+      case "refused":
+        this.#report("failed", `Telegram refused the bot token (${state.why}).`);
+        this.#deps.log.error(
+          { channel: "telegram", accountId: this.#account.accountId, error: state.why },
+          "Telegram refused the bot token.",
+        );
+        return;
+    }
+  }
+
+  async #registerCommands(): Promise<void> {
+    try {
+      const outcome = await syncMenu(this.#bot.api, this.#deps.commands);
+      this.#deps.log.info({ channel: "telegram", outcome }, "Command menu checked.");
+    } catch (error) {
+      this.#deps.log.warn(
+        { channel: "telegram", error: this.#why(error) },
+        "The command menu could not be written; commands work as text.",
+      );
+    }
+  }
+
+  /** Rejects when the event could not be taken: it comes again. */
+  async #take(update: Update): Promise<void> {
+    if (!this.self) return;
+    const taken = takeUpdate(update, {
+      accountId: this.#account.accountId,
+      self: this.self,
+      nowMs: this.#deps.clock.now(),
+      commandNames: commandNames(this.#deps.commands),
+    });
+    await this.#act(taken, this.self);
+  }
+
+  async #act(taken: Taken, self: Self): Promise<void> {
+    switch (taken.kind) {
+      case "event":
+        await this.#ingressOf(taken);
+        return;
+      case "ask-reason":
+        void this.#callbacks.plain(taken.queryId);
+        await this.#askReason(taken, self);
+        return;
+      case "outdated-press":
+        void this.#callbacks.alert(taken.queryId, this.#messages(taken.actor).notice.buttonOutdated);
+        return;
+      case "migrated":
+        this.outgoing.migrated(taken.from, taken.to);
+        return;
+      case "ignored":
+        return;
+    }
+  }
+
+  async #ingressOf(taken: Extract<Taken, { kind: "event" }>): Promise<void> {
+    const { event, queryId } = taken;
+    if (queryId !== undefined) this.#callbacks.expect(queryId, event.route, event.actor);
+    await this.#ingress(event);
+  }
+
+  async #askReason(taken: Extract<Taken, { kind: "ask-reason" }>, self: Self): Promise<void> {
+    const { approval } = this.#messages(taken.actor);
+    const slug = taken.request.approvalId.slice(0, 8);
+    const name = taken.actor.display ?? taken.actor.id;
+    const body = join([
+      text(`${name}: ${approval.reasonLabel} (`),
+      link(slug, reasonLink(taken.request, self)),
+      text(")"),
+    ]);
+    try {
+      await this.outgoing.ask(taken.route, body, taken.route.replyToId);
+    } catch (error) {
+      this.#deps.log.warn(
+        { channel: "telegram", error: this.#why(error) },
+        "The question for a reason could not be sent.",
+      );
+    }
+  }
+
+  #messages(actor: Actor): Messages {
+    return messagesFor(actor.locale, this.#deps.locale);
+  }
+
+  #why(error: unknown): string {
+    return describeError(error, this.#deps.redactor);
+  }
+}
