@@ -9,6 +9,7 @@ import { editConfig } from "../core/config/edit.ts";
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblems } from "../core/config/load.ts";
 import { isSymlink } from "../core/config/paths.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
+import { DEFAULT_SAFE_BINS } from "../core/policy/resolve.ts";
 import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/safe-bins.ts";
 import { type Cli, EXIT } from "./io.ts";
 
@@ -160,7 +161,7 @@ function lastGood(path: string) {
 
 async function safeBins({ cli, fix }: Visit, loaded: LoadedConfig): Promise<Check[]> {
   const name = "safe bins";
-  const { safeBins: bins = [], safeBinProfiles, safeBinTrustedDirs } = loaded.config.tools.exec;
+  const { safeBins: bins = DEFAULT_SAFE_BINS, safeBinProfiles, safeBinTrustedDirs } = loaded.config.tools.exec;
   const checks: Check[] = [];
   const dirs = [...SYSTEM_BIN_DIRS, ...safeBinTrustedDirs];
   for (const bin of bins) {
