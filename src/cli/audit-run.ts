@@ -13,8 +13,9 @@ import type { Store } from "../core/store/store.ts";
 import { findRunningGateway } from "../gateway/state-lock.ts";
 import type { AuditFlags } from "./audit.ts";
 import { auditLine } from "./audit-line.ts";
-import { findGateway, GatewayClient } from "./client.ts";
+import { URL_ENV } from "./client.ts";
 import { type Cli, EXIT } from "./io.ts";
+import { withGateway } from "./with-gateway.ts";
 
 const PAGE = 1_000;
 
@@ -26,14 +27,10 @@ interface Trail {
 export async function runAudit(cli: Cli, flags: AuditFlags): Promise<number> {
   const loaded = await loadConfig({ env: cli.env, workingDir: cli.cwd });
   const running = findRunningGateway(loaded.stateDir, systemClock.now());
-  if (running?.url !== undefined) {
-    const client = new GatewayClient({ address: await findGateway(cli), kind: "cli", reconnect: false });
-    try {
-      await client.start();
-      return await show(cli, flags, [{ read: (request) => client.request("audit.read", request) }]);
-    } finally {
-      client.stop();
-    }
+  if (cli.env[URL_ENV] !== undefined || running?.url !== undefined) {
+    return withGateway(cli, {}, (client) =>
+      show(cli, flags, [{ read: (request) => client.request("audit.read", request) }]),
+    );
   }
   if (!loaded.ok) {
     cli.err(renderProblems(loaded.file.path, loaded.problems));

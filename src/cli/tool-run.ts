@@ -10,10 +10,11 @@ import { createGateway } from "../gateway/gateway.ts";
 import { createLogger } from "../gateway/logging.ts";
 import type { ToolResult } from "../gateway/server-deps.ts";
 import { acquireStateLock, findRunningGateway } from "../gateway/state-lock.ts";
-import { type AddressFlags, findGateway, GatewayClient, URL_ENV } from "./client.ts";
+import { type AddressFlags, URL_ENV } from "./client.ts";
 import { type Cli, EXIT, readStdin } from "./io.ts";
 import { type CallText, parseToolCall } from "./tool-call.ts";
 import { version } from "./version.ts";
+import { withGateway } from "./with-gateway.ts";
 
 const EXIT_WAITS_FOR_APPROVAL = 3;
 /** One poll waits so long for news of a command that runs here. */
@@ -58,14 +59,8 @@ function runsSomewhere(cli: Cli, flags: AddressFlags): boolean {
   return findRunningGateway(statePaths(cli.env).stateDir, systemClock.now()) !== undefined;
 }
 
-async function viaGateway(cli: Cli, flags: AddressFlags, call: CallText): Promise<ToolResult> {
-  const client = new GatewayClient({ address: await findGateway(cli, flags), kind: "cli", reconnect: false });
-  try {
-    await client.start();
-    return (await client.request("tools.invoke", call)) as ToolResult;
-  } finally {
-    client.stop();
-  }
+function viaGateway(cli: Cli, flags: AddressFlags, call: CallText): Promise<ToolResult> {
+  return withGateway(cli, flags, async (client) => (await client.request("tools.invoke", call)) as ToolResult);
 }
 
 async function here(cli: Cli, call: CallText): Promise<ToolResult> {
