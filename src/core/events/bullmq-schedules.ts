@@ -116,6 +116,8 @@ export class BullmqSchedules {
   /** One job per tick, and none while that of an earlier tick still waits. */
   async #tick({ id, spec }: Tick, atMs: number): Promise<void> {
     const { link, prefix, add, isWaiting } = this.#options;
+    // Unscheduled after this tick came due: it is not wanted any more.
+    if (!(await this.#queue.getJobScheduler(digest(id)))) return;
     const lastKey = `${prefix}last-tick:${digest(id)}`;
     const last = await link.run((redis) => redis.get(lastKey));
     const jobId = `schedule ${id} at ${atMs}`;
