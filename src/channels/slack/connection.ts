@@ -39,11 +39,14 @@ export class SocketConnection {
   private readonly options: SocketConnectionOptions;
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
+  private closed: () => void = () => {};
+  private readonly onClose = (): void => this.closed();
   private readonly onFrame = (data: unknown): void => this.checkHello(data);
 
   constructor(options: SocketConnectionOptions) {
     this.options = options;
     options.client.on("ws_message", this.onFrame);
+    options.client.on("disconnected", this.onClose);
   }
 
   /** Resolves after the first attempt: connected, or going on in the background. Rejects when the token is refused. */
@@ -59,6 +62,7 @@ export class SocketConnection {
     await this.close();
     await this.loop;
     this.options.client.off("ws_message", this.onFrame);
+    this.options.client.off("disconnected", this.onClose);
   }
 
   private get stopped(): boolean {
@@ -118,7 +122,9 @@ export class SocketConnection {
   }
 
   private nextClose(): Promise<void> {
-    return new Promise((resolve) => this.options.client.once("disconnected", () => resolve()));
+    return new Promise((resolve) => {
+      this.closed = resolve;
+    });
   }
 
   private async close(): Promise<void> {

@@ -83,7 +83,7 @@ export class Outbox {
 
   /** Looks for the message's mark in the conversation. What is missing is sent by the next `send` of the same key. */
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {
-    if (message.onlyFor !== undefined && message.route.chatType !== "dm") return undefined;
+    if (isPrivate(message)) return undefined;
     const known = this.progress.get(message.key);
     if (known?.done === true) return known.refs[0];
     const found = await findSent(this.options.reads, message, this.options.deps.clock.now());
@@ -99,14 +99,13 @@ export class Outbox {
     if (message.route.threadId !== undefined && !isTs(message.route.threadId)) {
       return { kind: "permanent", why: `"${message.route.threadId}" is no Slack thread` };
     }
-    if (message.onlyFor !== undefined && message.route.chatType !== "dm")
-      return await this.options.privately.send(message, rendered);
     const progress = this.progress.get(message.key) ?? {
       refs: [],
       ready: rendered.commandFile === undefined,
       done: false,
     };
     this.progress.set(message.key, progress);
+    if (isPrivate(message)) return await this.sendPrivately(message, rendered, progress);
     for (const [part, body] of rendered.messages.entries()) {
       if (progress.refs[part] !== undefined) continue;
       try {
@@ -124,6 +123,16 @@ export class Outbox {
     if (message.file !== undefined && !progress.done) await this.attachLog(ref, message, message.file);
     progress.done = true;
     return { kind: "sent", ref };
+  }
+
+  private async sendPrivately(message: Outbound, rendered: RenderedCard, progress: Progress): Promise<SendResult> {
+    if (progress.done) return { kind: "sent", ref: progress.refs[0] as MessageRef };
+    const result = await this.options.privately.send(message, rendered);
+    if (result.kind === "sent") {
+      progress.refs[0] = result.ref;
+      progress.done = true;
+    }
+    return result;
   }
 
   private async post(message: Outbound, body: SlackMessage, part: number, rendered: RenderedCard): Promise<MessageRef> {
@@ -180,6 +189,7 @@ export class Outbox {
   private async editOnce(ref: MessageRef, message: Outbound): Promise<SendResult> {
     const rendered = this.render(message.card, message);
     if (rendered === undefined) return PERMANENT_SAID;
+    if (!isTs(ref.messageId)) return { kind: "permanent", why: "a private answer can not be edited" };
     const key = `${ref.chatId}|${ref.messageId}`;
     const open = isOpen(message.card);
     if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
@@ -251,6 +261,11 @@ export class Outbox {
       ...(message?.file === undefined ? {} : { attached: message.file.name }),
     });
   }
+}
+
+/** In a direct message everything is private already, and an ordinary message can be edited and found again. */
+function isPrivate(message: Outbound): boolean {
+  return message.onlyFor !== undefined && message.route.chatType !== "dm";
 }
 
 /** True while the card can still change by itself or by a press. */

@@ -320,8 +320,11 @@ describe("Socket Mode", () => {
     expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("The log could not be attached");
   });
 
-  test("a private answer is seen by one person only", async () => {
-    await it.channel.send(outbound(text({ text: "for you" }), { onlyFor: alice }));
+  test("a private answer is seen by one person only, and once", async () => {
+    const message = outbound(text({ text: "for you" }), { onlyFor: alice });
+    await it.channel.send(message);
+    await it.channel.send(message);
+    expect(emulator.workspace.messages).toHaveLength(1);
     expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("(only you)");
     expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
   });
