@@ -10,6 +10,8 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((wor
 
 interface Profile {
   readonly valueFlags: readonly string[];
+  /** Those of them whose value is a count: a letter behind it is a second option in disguise (`tail -n1F`). */
+  readonly countFlags: readonly string[];
   readonly booleanFlags: readonly string[];
   readonly deniedFlags: readonly string[];
   readonly minPositional: number;
@@ -18,6 +20,7 @@ interface Profile {
 
 const profile = (value: string, boolean: string, denied = "", min = 0, max = 0): Profile => ({
   valueFlags: words(value),
+  countFlags: [],
   booleanFlags: words(boolean),
   deniedFlags: words(denied),
   minPositional: min,
@@ -25,6 +28,8 @@ const profile = (value: string, boolean: string, denied = "", min = 0, max = 0):
 });
 
 const HEAD_TAIL_FLAGS = "-q -v -z --quiet --silent --verbose --zero-terminated";
+
+const HEAD_TAIL_COUNTS = words("-n -c --lines --bytes");
 
 const PROFILES: Readonly<Record<string, Profile>> = {
   cut: profile(
@@ -35,12 +40,15 @@ const PROFILES: Readonly<Record<string, Profile>> = {
     "-f -s -w --skip-fields --skip-chars --check-chars --group",
     "-c -d -D -u -i -z --count --repeated --unique --ignore-case --zero-terminated",
   ),
-  head: profile("-n -c --lines --bytes", HEAD_TAIL_FLAGS),
-  tail: profile(
-    "-n -c --lines --bytes --sleep-interval --max-unchanged-stats --pid",
-    HEAD_TAIL_FLAGS,
-    "-f -F --follow --retry",
-  ),
+  head: { ...profile("-n -c --lines --bytes", HEAD_TAIL_FLAGS), countFlags: HEAD_TAIL_COUNTS },
+  tail: {
+    ...profile(
+      "-n -c --lines --bytes --sleep-interval --max-unchanged-stats --pid",
+      HEAD_TAIL_FLAGS,
+      "-f -F --follow --retry",
+    ),
+    countFlags: HEAD_TAIL_COUNTS,
+  },
   tr: profile("", "-C -c -d -s -t --complement --delete --squeeze-repeats --truncate-set1", "", 1, 2),
   wc: profile("", "-L -c -l -m -w --max-line-length --bytes --lines --chars --words", "--files0-from"),
   grep: profile(
@@ -91,6 +99,7 @@ function profileOf(name: string, custom: Readonly<Record<string, SafeBinProfile>
   if (!own) return known;
   return {
     valueFlags: own.allowedValueFlags ?? known?.valueFlags ?? [],
+    countFlags: known?.countFlags ?? [],
     booleanFlags: known?.booleanFlags ?? [],
     // A custom profile can deny more, never less: what writes a file stays denied.
     deniedFlags: [...(known?.deniedFlags ?? []), ...(own.deniedFlags ?? [])],
@@ -130,8 +139,12 @@ function firstBadArgument(shape: Profile, args: readonly string[]): string | und
   return positionals < shape.minPositional ? (args.at(-1) ?? "") : undefined;
 }
 
-const isValue = (value: string | undefined): value is string =>
-  value !== undefined && value !== "" && isLiteralToken(value);
+const COUNT = /^[-+]?\d+(?:b|[kKMGTPEZY](?:i?B)?)?$/;
+
+function isValue(shape: Profile, flag: string, value: string | undefined): boolean {
+  if (value === undefined || value === "" || !isLiteralToken(value)) return false;
+  return !shape.countFlags.includes(flag) || COUNT.test(value);
+}
 
 function longOption(shape: Profile, arg: string, next: string | undefined): 0 | 1 | 2 {
   const equals = arg.indexOf("=");
@@ -143,8 +156,8 @@ function longOption(shape: Profile, arg: string, next: string | undefined): 0 | 
   const flag = candidates.length === 1 ? candidates[0] : undefined;
   if (flag === undefined) return 0;
   if (!shape.valueFlags.includes(flag)) return equals < 0 ? 1 : 0;
-  if (equals >= 0) return isValue(arg.slice(equals + 1)) ? 1 : 0;
-  return isValue(next) ? 2 : 0;
+  if (equals >= 0) return isValue(shape, flag, arg.slice(equals + 1)) ? 1 : 0;
+  return isValue(shape, flag, next) ? 2 : 0;
 }
 
 function shortCluster(shape: Profile, arg: string, next: string | undefined): 0 | 1 | 2 {
@@ -153,8 +166,8 @@ function shortCluster(shape: Profile, arg: string, next: string | undefined): 0 
     if (shape.deniedFlags.includes(flag)) return 0;
     if (shape.valueFlags.includes(flag)) {
       const rest = arg.slice(at + 1);
-      if (rest !== "") return isValue(rest) ? 1 : 0;
-      return isValue(next) ? 2 : 0;
+      if (rest !== "") return isValue(shape, flag, rest) ? 1 : 0;
+      return isValue(shape, flag, next) ? 2 : 0;
     }
     if (!shape.booleanFlags.includes(flag)) return 0;
   }
