@@ -105,6 +105,7 @@ export const bash: CommandDefinition = {
         actor: context.actor,
         route: context.route,
         fromChannel: true,
+        cardAfterMs: context.services.bashForegroundMs(),
       },
     );
   },

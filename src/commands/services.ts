@@ -49,6 +49,8 @@ export interface CommandServices {
   approvePairing(code: string, by: Actor): Promise<PairingRequest>;
   /** `commands.bash`: are `!cmd` and `/bash` on? */
   bashEnabled(): boolean;
+  /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */
+  bashForegroundMs(): number;
   /** Runs one call of the `process` tool for this agent. */
   process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
   /** The effective exec policy of this conversation, each value with its source. */

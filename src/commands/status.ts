@@ -1,6 +1,8 @@
 import { slugOf } from "../core/approvals/record.ts";
 import type { CommandDefinition } from "./command.ts";
 
+const MAX_NAMES = 10;
+
 export const status: CommandDefinition = {
   name: "status",
   summary: "What is running, what waits for you, and whether all is well.",
@@ -9,7 +11,9 @@ export const status: CommandDefinition = {
   rank: "authorized",
   async run({ services, agentId, reply }) {
     const [report, pending] = await Promise.all([services.status(), services.approvals.pending()]);
-    const runs = services.runs.active().filter((run) => run.agentId === agentId);
+    const ofAgent = (run: { readonly agentId: string }) => run.agentId === agentId;
+    const runs = services.runs.active().filter(ofAgent);
+    const queued = services.runs.queued().filter(ofAgent);
     const healthy = report.state === "ready" && report.problems.length === 0 && report.queue.dead === 0;
     await reply(
       {
@@ -31,8 +35,17 @@ export const status: CommandDefinition = {
           {
             label: "Running",
             value: String(runs.length),
-            ...(runs.length > 0 ? { note: runs.map((run) => run.sessionId).join(", ") } : {}),
+            ...(runs.length > 0 ? { note: names(runs.map((run) => run.sessionId)) } : {}),
           },
+          ...(queued.length > 0
+            ? [
+                {
+                  label: "Waiting in line",
+                  value: String(queued.length),
+                  note: names(queued.map((run) => run.sessionId)),
+                },
+              ]
+            : []),
           {
             label: "Waiting for a decision",
             value: String(pending.length),
@@ -49,6 +62,12 @@ export const status: CommandDefinition = {
     );
   },
 };
+
+/** A flood must not become a page of names. */
+function names(ids: readonly string[]): string {
+  const more = ids.length - MAX_NAMES;
+  return `${ids.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
 
 function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000);

@@ -23,7 +23,7 @@ export const stop: CommandDefinition = {
       return;
     }
     const mine = (key: string) => all || key === sessionKey;
-    const runs = services.runs.active().filter((run) => mine(run.sessionKey));
+    const runs = [...services.runs.queued(), ...services.runs.active()].filter((run) => mine(run.sessionKey));
     for (const run of runs) services.runs.stop(run.runId);
     let cancelled = 0;
     for (const approval of await services.approvals.pending()) {

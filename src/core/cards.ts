@@ -48,6 +48,8 @@ export type RunAction = "stop" | "full-log" | "run-again";
 export interface RunCard {
   readonly kind: "run";
   readonly state: "running" | "finished";
+  /** It waits for a place and has not been started; `startedAtMs` is since when. */
+  readonly queued?: true;
   readonly runId: string;
   readonly sessionId: string;
   readonly approvalId?: string;

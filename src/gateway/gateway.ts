@@ -252,6 +252,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     deliveries,
     events: systemEvents,
     explain: explainReason,
+    wakeOnDenial: () => config().approvals.wakeOnDenial,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
     approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
     onError,
@@ -304,6 +305,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return request;
     },
     bashEnabled: () => config().commands.bash,
+    bashForegroundMs: () => config().commands.bashForegroundMs,
     process: callProcess,
     policy: policy.fields,
     async explain(command, scope) {
@@ -346,7 +348,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   /** What a person decided becomes effect: stored rule, run, final card. Runs at least once per settled record. */
   async function onSettled(record: ApprovalRecord): Promise<void> {
     metrics.approvals.resolved.inc({ state: record.status === "pending" ? "expired" : record.status });
-    await announcements.showApproval(record.id);
+    await announcements.settled(record);
     if (record.status !== "allowed") return;
     if (record.decision === "allow-always") {
       await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);

@@ -71,13 +71,17 @@ function outputNote(
   messages: Messages,
 ): { readonly outputNote?: string } {
   const m = messages.run;
+  if (card.queued) return {};
   if (visible === "") return { outputNote: card.state === "running" ? m.noOutputYet : m.noOutput };
   return partial ? { outputNote: m.lastOf(visible.length, Math.max(card.totalChars, visible.length)) } : {};
 }
 
 function titleOf(card: RunCard, options: RunViewOptions): string {
   const m = options.messages.run;
-  if (card.state === "running") return m.running(formatClock(options.nowMs - card.startedAtMs));
+  if (card.state === "running") {
+    const clock = formatClock(options.nowMs - card.startedAtMs);
+    return card.queued ? m.queued(clock) : m.running(clock);
+  }
   const outcome = m.outcome[card.outcome ?? "lost"];
   const duration = card.durationMs ?? (card.endedAtMs === undefined ? undefined : card.endedAtMs - card.startedAtMs);
   return [

@@ -11,21 +11,33 @@ import type { ExecConfig } from "../config/schema.ts";
 import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
 import type { Reason } from "../policy/decision.ts";
-import { type Route, routeKey } from "../route.ts";
+import { type Actor, type Route, routeKey } from "../route.ts";
 import type { Deliveries } from "./deliveries.ts";
-import { completionText, finishedText, isWorthTelling, runningText, type SystemEvents } from "./system-events.ts";
+import {
+  completionText,
+  deniedText,
+  finishedText,
+  isWorthTelling,
+  runningText,
+  type SystemEvents,
+} from "./system-events.ts";
 
 /** A command that ends within this gets one card, its end; a person is not shown a card that flickers. */
 export const RUNNING_CARD_AFTER_MS = 400;
 /** Where an edit makes no sound, the end of a longer run is a message of its own. */
 export const NEW_MESSAGE_AFTER_MS = 60_000;
 
-const RUNNING_VERSION = 1;
-const FINISHED_VERSION = 2;
+/** Versions of a run's card. The last one is for a run that was reported as lost and then turned out to have ended. */
+const QUEUED_VERSION = 1;
+const RUNNING_VERSION = 2;
+const FINISHED_VERSION = 3;
+const CORRECTED_VERSION = 4;
 
 export interface Announcements extends RunListener {
   /** Puts the approval's card, as it is now, everywhere it belongs. */
   showApproval(id: string): Promise<void>;
+  /** It was decided, expired or cancelled: the card says so, and with `approvals.wakeOnDenial` the agent is told of a no. */
+  settled(record: ApprovalRecord): Promise<void>;
   stop(): void;
 }
 
@@ -35,6 +47,8 @@ export interface AnnouncementsOptions {
   readonly deliveries: Deliveries;
   readonly events: SystemEvents;
   readonly explain: (reason: Reason) => string;
+  /** `approvals.wakeOnDenial` (decisions.md D14). */
+  readonly wakeOnDenial: () => boolean;
   readonly execConfig: (agentId: string) => ExecConfig;
   /** Where this request is shown, and, when that is not the chat that asked, the chat that is told so. */
   readonly approvalTargets: (record: ApprovalRecord) => { readonly cards: readonly Route[]; readonly notice?: Route };
@@ -92,11 +106,38 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
   return {
     showApproval,
 
+    async settled(record) {
+      await showApproval(record.id);
+      const { requester, sessionKey } = record.request;
+      const wasRefused = record.status === "denied" || record.status === "expired";
+      if (!wasRefused || !options.wakeOnDenial() || isChatPerson(requester)) return;
+      await events.add(sessionKey, {
+        contextKey: `exec:${record.id}`,
+        text: deniedText(record),
+        atMs: clock.now(),
+      });
+    },
+
+    queued(record: RunRecord) {
+      const { route } = record;
+      if (record.report !== "card" || !route) return;
+      after(record.runId, RUNNING_CARD_AFTER_MS, `showing that run ${record.runId} waits`, async () => {
+        await deliveries.upsert({
+          entity: `run:${record.runId}`,
+          version: QUEUED_VERSION,
+          route,
+          card: runCard(record),
+        });
+        await note(record.approvalId, "waits in line");
+      });
+    },
+
     started(run: LiveRun) {
       const { record } = run;
       const { route } = record;
+      clearTimers(record.runId);
       if (record.report === "card" && route) {
-        after(record.runId, RUNNING_CARD_AFTER_MS, `showing run ${record.runId}`, async () => {
+        after(record.runId, record.cardAfterMs ?? RUNNING_CARD_AFTER_MS, `showing run ${record.runId}`, async () => {
           shown.add(record.runId);
           await deliveries.upsert({
             entity: `run:${record.runId}`,
@@ -138,7 +179,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         const card = runCard(record);
         await deliveries.upsert({
           entity: `run:${record.runId}`,
-          version: FINISHED_VERSION,
+          version: record.corrects ? CORRECTED_VERSION : FINISHED_VERSION,
           route,
           card: late ? { ...card, actions: [] } : card,
         });
@@ -157,7 +198,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
   async function tellAgent(record: RunRecord): Promise<void> {
     const settings = options.execConfig(record.agentId);
     if (record.approvalId) {
-      if (record.requester.kind === "person" && record.requester.channel !== "api") return;
+      if (isChatPerson(record.requester)) return;
       await events.remove(record.sessionKey, `exec-running:${record.approvalId}`);
       await events.add(record.sessionKey, {
         contextKey: `exec:${record.approvalId}`,
@@ -166,7 +207,8 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       });
       return;
     }
-    if (record.report !== "event" || !record.backgrounded || record.observed) return;
+    const unseen = record.outcome === "lost" || record.backgrounded === true;
+    if (record.report !== "event" || !unseen || record.observed) return;
     if (!isWorthTelling(record, settings, record.tail)) return;
     await events.add(record.sessionKey, {
       contextKey: `exec:${record.sessionId}`,
@@ -174,6 +216,11 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       atMs: clock.now(),
     });
   }
+}
+
+/** Sees the card; holders of the API's token are told like an agent. */
+function isChatPerson(requester: Actor): boolean {
+  return requester.kind === "person" && requester.channel !== "api";
 }
 
 function waitsElsewhere(record: ApprovalRecord, route: Route) {

@@ -2,6 +2,7 @@
  * What an agent session is told about its commands: `Exec completed (…)`, `Exec finished (…)`. At most one event per
  * source and session; the newest 20 are kept (exec.md section 12). A terminal poll takes an event back.
  */
+import type { ApprovalRecord } from "../approvals/record.ts";
 import type { RunRecord } from "../exec/runs.ts";
 import type { Store } from "../store/store.ts";
 
@@ -81,6 +82,12 @@ export function finishedText(record: RunRecord, output: string): string {
         ? `signal ${record.exitSignal}`
         : `code ${record.exitCode ?? "unknown"}`;
   return `Exec finished (${record.host} id=${record.approvalId}, session=${record.sessionId}, ${how})\n${output.slice(-SNIPPET_TAIL_CHARS).trim()}`;
+}
+
+/** An approval that will not come (`approvals.wakeOnDenial`). */
+export function deniedText({ id, status, comment, request }: ApprovalRecord): string {
+  const why = comment ? `${status}: ${comment}` : status;
+  return `Exec denied (${request.host} id=${id}, ${why}): ${request.command}`;
 }
 
 export function runningText(record: RunRecord, noticeMs: number): string {

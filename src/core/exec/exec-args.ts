@@ -60,7 +60,8 @@ export const EXEC_PARAMETERS = Object.keys(shape) as readonly (keyof typeof shap
 
 const schema = z.strictObject(shape);
 
-export function parseExecArgs(input: unknown): ExecArgs {
+/** `maxCommandChars`: `limits.maxCommandChars`, on top of what the system takes. */
+export function parseExecArgs(input: unknown, limits: { readonly maxCommandChars?: number } = {}): ExecArgs {
   const parsed = schema.safeParse(input);
   if (!parsed.success) throw argumentError("exec", parsed.error, EXEC_PARAMETERS);
   const args = parsed.data;
@@ -74,7 +75,7 @@ export function parseExecArgs(input: unknown): ExecArgs {
   }
   const ask = typeof args.ask === "string" ? (args.ask.trim().toLowerCase() as Ask) : undefined;
   return {
-    command: checkCommand(args.command),
+    command: checkCommand(args.command, limits.maxCommandChars),
     env: args.env ?? {},
     background: args.background === true,
     pty: args.pty === true,
@@ -92,10 +93,16 @@ export function parseExecArgs(input: unknown): ExecArgs {
 }
 
 /** Also used by `/exec`, so that chat and tool answer with the same words. */
-export function checkCommand(command: string): string {
+export function checkCommand(command: string, maxChars?: number): string {
   if (command.trim() === "") throw new ExecError("command-empty", "Provide a command to start.");
   if (command.includes("\0")) {
     throw new ExecError("command-has-nul", "The command contains a NUL byte, which no shell can run. Nothing was run.");
+  }
+  if (maxChars !== undefined && command.length > maxChars) {
+    throw new ExecError(
+      "command-too-long",
+      `The command has ${command.length} characters; limits.maxCommandChars allows ${maxChars}. Put it in a script file and run that.`,
+    );
   }
   const bytes = Buffer.byteLength(command);
   if (bytes > MAX_COMMAND_BYTES) {

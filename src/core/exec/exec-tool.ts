@@ -15,9 +15,9 @@ import type { ProcessSession } from "../process/session.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
-import { endedResult, failedResult, pendingResult, runningResult, type ToolResult } from "./results.ts";
+import { endedResult, failedResult, pendingResult, queuedResult, runningResult, type ToolResult } from "./results.ts";
 import { resolveHost } from "./routing.ts";
-import type { LiveRun, RunRecord, RunSpec, Runs } from "./runs.ts";
+import { type Launch, type LiveRun, type RunRecord, type RunSpec, type Runs, waitSentence } from "./runs.ts";
 import { type AgentSettings, agentSettings } from "./settings.ts";
 import { isToolAllowed } from "./tool-policy.ts";
 import { resolveWorkdir } from "./workdir.ts";
@@ -36,6 +36,8 @@ export interface ExecContext {
   /** A chat message, or an agent turn that one started (policy.md 2.3). */
   readonly fromChannel: boolean;
   readonly signal?: AbortSignal;
+  /** A command that ends within this shows its end alone, no running card (`commands.bashForegroundMs`). */
+  readonly cardAfterMs?: number;
 }
 
 export type Begun =
@@ -124,7 +126,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         "exec is switched off here by tool policy (tools.allow/tools.deny). An operator can change that.",
       );
     }
-    const args = parseExecArgs(input);
+    const args = parseExecArgs(input, { maxCommandChars: options.config().limits.maxCommandChars });
     const overrides = await sessions.overrides(context.sessionKey);
     const base = {
       agentId: settings.agentId,
@@ -192,6 +194,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       ...(timeoutMs > 0 ? { timeoutMs } : {}),
       ...(args.node ? { node: args.node } : {}),
       ...(context.route ? { route: context.route } : {}),
+      ...(context.cardAfterMs !== undefined ? { cardAfterMs: context.cardAfterMs } : {}),
     };
   }
 
@@ -303,14 +306,18 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         sessionId: launched.record.sessionId,
       });
     }
-    const { run } = launched;
-    const allWarnings = [...warnings, ...run.handle.warnings];
-    const abort = () => run.handle.stop("manual-cancel");
+    const yieldMs = !canBackground ? undefined : args.background ? 0 : (args.yieldMs ?? options.yieldMs(settings));
+    const { session, record } = launched.kind === "queued" ? launched : launched.run;
+    const abort = () => session.stop("manual-cancel");
     context.signal?.addEventListener("abort", abort, { once: true });
     try {
       if (context.signal?.aborted) abort();
-      const yieldMs = !canBackground ? undefined : args.background ? 0 : (args.yieldMs ?? options.yieldMs(settings));
-      const ended = await raceEnd(run, yieldMs);
+      const begunAt = performance.now();
+      const run = await raceStart(launched, yieldMs);
+      if (run === "waits") return queuedResult({ sessionId: session.id, cwd, why: waitWhy(record), warnings });
+      if (run === "left") return failedResult("aborted", "It was stopped while it waited in line and never ran.");
+      const allWarnings = [...warnings, ...run.handle.warnings];
+      const ended = await raceEnd(run, yieldMs && Math.max(1, yieldMs - (performance.now() - begunAt)));
       if (!ended) {
         return runningResult({
           sessionId: run.session.id,
@@ -368,12 +375,6 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
 
     async runApproved(record) {
       const { request } = record;
-      const policy = await options.resolvePolicy({
-        agentId: request.agentId,
-        sessionKey: request.sessionKey,
-        host: request.host,
-        fromChannel: false,
-      });
       await runs.launch({
         runId: record.runId,
         approvalId: record.id,
@@ -391,13 +392,37 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         requester: request.requester,
         report: "card",
         background: true,
-        ...(policy.security.value === "deny" ? { revokedBy: options.layerName(policy.security.from) } : {}),
         ...(request.timeoutMs !== undefined ? { timeoutMs: request.timeoutMs } : {}),
         ...(request.node ? { node: request.node } : {}),
         ...(request.route ? { route: request.route } : {}),
       });
     },
   };
+}
+
+/** The run once it has its place within the yield window; else it waits on in the background. */
+async function raceStart(
+  launched: Exclude<Launch, { kind: "duplicate" }>,
+  yieldMs: number | undefined,
+): Promise<LiveRun | "waits" | "left"> {
+  if (launched.kind === "started") return launched.run;
+  const { started, session } = launched;
+  if (yieldMs === undefined) return (await started) ?? "left";
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<"waits">((resolve) => {
+    timer = setTimeout(resolve, yieldMs, "waits");
+  });
+  try {
+    const first = await Promise.race([started.then((run) => run ?? ("left" as const)), timeUp]);
+    if (first !== "waits" || session.background()) return first;
+    return (await started) ?? "left";
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function waitWhy(record: RunRecord): string {
+  return record.waitsFor ? waitSentence(record.waitsFor) : "It is about to start.";
 }
 
 /** The end of the run when it comes within the yield window; `undefined` once the run is in the background. */

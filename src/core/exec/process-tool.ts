@@ -168,7 +168,7 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
     const empty = delivery.text === "" ? (emptyPolls.get(session) ?? 0) + 1 : 0;
     emptyPolls.set(session, empty);
     const retryInMs = RETRY_MS[Math.min(Math.max(empty, 1), RETRY_MS.length) - 1];
-    const text = [...body, session.waitingForInput ? waitingHint(session) : "Process still running."].join("\n\n");
+    const text = [...body, session.waitingForInput ? waitingHint(session) : exitLine(session)].join("\n\n");
     return done(
       text,
       { ...listRow(session), status: "running", aggregated: session.aggregated(), retryInMs },
@@ -211,7 +211,14 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
   }
 
   function kill(session: ProcessSession): ProcessResult {
+    const { queued } = session;
     session.stop("manual-cancel");
+    if (queued) {
+      return done(`Taken out of the line: session ${session.id} never ran.`, {
+        status: "completed",
+        sessionId: session.id,
+      });
+    }
     return done(`Termination requested for session ${session.id}. Poll it to see its end.`, {
       status: "running",
       sessionId: session.id,

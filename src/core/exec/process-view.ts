@@ -84,10 +84,14 @@ export function listLine(session: ProcessSession): string {
   ].join(" ");
 }
 
+/** Said instead of an end or a state while the command waits for a place. */
+export const QUEUED_LINE =
+  "Waits in line for other commands to end; it starts by itself. kill takes it out of the line.";
+
 /** The sentence that ends every terminal answer. */
 export function exitLine(session: ProcessSession): string {
   const { end } = session;
-  if (end === undefined) return "Process still running.";
+  if (end === undefined) return session.queued ? QUEUED_LINE : "Process still running.";
   const how =
     end.exitSignal !== null
       ? `signal ${end.exitSignal}`

@@ -127,6 +127,32 @@ export function runningResult(run: RunningRun): ToolResult {
   };
 }
 
+export interface QueuedRun {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly why: string;
+  readonly warnings: readonly string[];
+}
+
+/** Allowed, and waits for a place: for its caller the same as running in the background. */
+export function queuedResult(run: QueuedRun): ToolResult {
+  const followUp = `Use process (poll, kill) with sessionId ${run.sessionId}; its end is announced by itself.`;
+  return {
+    content: [
+      { type: "text", text: [...run.warnings.map((warning) => `[${warning}]`), `${run.why} ${followUp}`].join("\n\n") },
+    ],
+    details: {
+      status: "running",
+      queued: true,
+      sessionId: run.sessionId,
+      pid: null,
+      cwd: run.cwd,
+      tail: "",
+      followUp,
+    },
+  };
+}
+
 /** `nativeCard`: a card with buttons reached a chat, so nobody needs to type `/approve` (seed 000). */
 export function pendingResult(record: ApprovalRecord, warnings: readonly string[], nativeCard: boolean): ToolResult {
   const slug = slugOf(record.id);

@@ -1,7 +1,7 @@
 /** The neutral card of a run. Pure. */
 import type { RunCard } from "../cards.ts";
 import { formatDuration } from "../duration.ts";
-import type { RunRecord } from "./runs.ts";
+import { type RunRecord, waitSentence } from "./run-record.ts";
 
 export function runCard(record: RunRecord, live?: { readonly tail: string; readonly totalChars: number }): RunCard {
   const finished = record.state === "finished";
@@ -16,12 +16,15 @@ export function runCard(record: RunRecord, live?: { readonly tail: string; reado
     startedAtMs: record.startedAtMs,
     tail: live?.tail ?? record.tail,
     totalChars: live?.totalChars ?? record.totalChars,
-    notes: record.notes,
+    notes: record.waitsFor ? [waitSentence(record.waitsFor), ...record.notes] : record.notes,
     actions: finished
       ? record.outcome === "not-started"
         ? ["run-again"]
         : ["full-log", "run-again"]
-      : ["stop", "full-log"],
+      : record.state === "queued"
+        ? ["stop"]
+        : ["stop", "full-log"],
+    ...(record.state === "queued" ? { queued: true } : {}),
     ...(record.approvalId ? { approvalId: record.approvalId } : {}),
     ...(record.endedAtMs !== undefined ? { endedAtMs: record.endedAtMs } : {}),
     ...(record.durationMs !== undefined ? { durationMs: record.durationMs } : {}),

@@ -2,92 +2,34 @@
  * Runs: one record per command that was allowed to start. The record is the once-marker (it is created with
  * set-if-absent before anything is spawned), the trace a killed gateway leaves behind, and what cards are made from.
  *
- * Order of a start: record `starting` → binding checked again → spawn → record `running` (pid) → … → record
- * `finished` → announced. A kill between any two steps is found by `sweep()` at the next start: nothing is run a
- * second time, and whoever asked is told what is known.
+ * Order of a start: record `queued` while it waits for a place → record `starting` → policy and binding checked again →
+ * spawn → record `running` (pid) → … → record `finished` → announced. A kill between any two steps is found by
+ * `sweep()`: nothing is run a second time, a queued command that a person asked for takes its place in line again, and
+ * whoever asked is told what is known.
  */
 
 import type { Audit } from "../audit/audit.ts";
-import type { RunOutcome } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Host } from "../hosts/host.ts";
-import type { Binding, Plan, Reason } from "../policy/decision.ts";
+import type { Reason } from "../policy/decision.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { Leftovers } from "../process/leftovers.ts";
 import { RUN_MARK } from "../process/leftovers.ts";
 import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
-import type { Actor, Route } from "../route.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Versioned } from "../store/store.ts";
+import { type Owner, RunLedger } from "./run-ledger.ts";
+import { type Place, type RunLimits, RunQueue, type WaitReason } from "./run-queue.ts";
+import { CARD_TAIL_CHARS, outcomeOf, type RunRecord, type RunSpec } from "./run-record.ts";
+import { diedNote, foundLost, lostNote, notRunNote } from "./run-recovery.ts";
+import { untilStored } from "./until-stored.ts";
 
-/** What is kept of a finished run, for "Run again" and late questions. */
-export const FINISHED_RUN_TTL_MS = 7 * 24 * 3_600_000;
-/** Characters of output kept in the record and shown on the card. */
-export const CARD_TAIL_CHARS = 4_000;
+export * from "./run-record.ts";
 
-export type RunState = "starting" | "running" | "finished";
-
-export interface RunRecord {
-  readonly runId: string;
-  readonly state: RunState;
-  readonly gatewayId: string;
-  /** One life of a gateway process: a record of another instance of the same gateway was cut off by its end. */
-  readonly instanceId: string;
-  readonly sessionId: string;
-  readonly approvalId?: string;
-  readonly command: string;
-  readonly cwd: string;
-  readonly host: EffectiveHost;
-  readonly node?: string;
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly requester: Actor;
-  readonly route?: Route;
-  /** `card`: a person asked in a chat, or decided it there; the run has its own card. `event`: an agent is told. */
-  readonly report: "card" | "event" | "none";
-  readonly timeoutMs?: number;
-  readonly startedAtMs: number;
-  readonly pid?: number;
-  readonly endedAtMs?: number;
-  readonly durationMs?: number;
-  readonly outcome?: RunOutcome;
-  readonly exitCode?: number | null;
-  readonly exitSignal?: string | null;
-  readonly tail: string;
-  readonly totalChars: number;
-  readonly notes: readonly string[];
-  /** The call that started it had returned before it ended. */
-  readonly backgrounded?: boolean;
-  /** A poll had shown the end before it was recorded. */
-  readonly observed?: boolean;
-}
-
-export interface RunSpec {
-  readonly runId: string;
-  readonly approvalId?: string;
-  readonly command: string;
-  readonly plan: Plan;
-  readonly binding: Binding;
-  readonly cwd: string;
-  readonly host: EffectiveHost;
-  readonly node?: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly pathPrepend: readonly string[];
-  readonly pty: boolean;
-  readonly stdin: "closed" | "open";
-  readonly timeoutMs?: number;
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly requester: Actor;
-  readonly route?: Route;
-  readonly report: RunRecord["report"];
-  /** Nobody waits for it: its session is in the background from the start. */
-  readonly background: boolean;
-  /** Since it was approved the policy has come to deny it: the layer that does. Nothing is started. */
-  readonly revokedBy?: string;
-}
+/** How long a stopping gateway tries to record ends while the state can not be written. */
+const SETTLE_MS = 5_000;
 
 export interface LiveRun {
   readonly record: RunRecord;
@@ -99,10 +41,21 @@ export interface LiveRun {
 
 export type Launch =
   | { readonly kind: "started"; readonly run: LiveRun }
+  /**
+   * It waits for a place. `started` resolves once it runs, to `undefined` when it was taken out of the line; it rejects
+   * with an `ExecError` when it could not be started after all.
+   */
+  | {
+      readonly kind: "queued";
+      readonly record: RunRecord;
+      readonly session: ProcessSession;
+      readonly started: Promise<LiveRun | undefined>;
+    }
   /** The marker was there already: this run has been started before, by whoever; nothing was started now. */
   | { readonly kind: "duplicate"; readonly record: RunRecord };
 
 export interface RunListener {
+  queued?(record: RunRecord): void;
   started?(run: LiveRun): void;
   output?(run: LiveRun): void;
   /** At least once per run, also for runs that a killed gateway left behind. */
@@ -120,32 +73,48 @@ export interface RunsOptions {
   readonly hosts: ReadonlyMap<EffectiveHost, Host>;
   /** Right before spawn: has anything that was approved changed? */
   readonly recheck: (spec: RunSpec) => Reason | undefined;
+  /** For a run that waited, for a person or in line: does the policy deny it by now? The layer that does. */
+  readonly revokedBy: (spec: RunSpec) => Promise<string | undefined>;
   readonly explain: (reason: Reason) => string;
-  readonly maxConcurrent: () => number;
+  readonly limits: () => RunLimits;
+  /** May this life still start commands? False once another gateway may have reported its runs as lost. */
+  readonly mayStart: () => boolean;
   readonly channelContext: (spec: RunSpec) => Readonly<Record<string, string>>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-const NS = "run";
-/** Ids of runs whose end has not been recorded and handed on: what the sweep looks at. */
-const OPEN_NS = "run-open";
-
 export class Runs {
   readonly #options: RunsOptions;
+  readonly #ledger: RunLedger;
+  readonly #queue: RunQueue;
   readonly #live = new Map<string, LiveRun>();
+  readonly #queued = new Map<string, RunRecord>();
+  /** Calls of `launch` at work, by run: a second one waits, so that it sees what the first one wrote. */
+  readonly #launching = new Map<string, Promise<unknown>>();
+  /** Runs that this life has gone on to start and whose end is not recorded. */
+  readonly #begun = new Set<string>();
   readonly #listeners = new Set<RunListener>();
+  readonly #giveUp = new AbortController();
   #draining = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
+    this.#ledger = new RunLedger(options.store);
+    this.#queue = new RunQueue(options.limits);
   }
 
   listen(listener: RunListener): void {
     this.#listeners.add(listener);
   }
 
+  /** What runs here now. */
   active(): readonly RunRecord[] {
     return [...this.#live.values()].map((run) => run.record);
+  }
+
+  /** What waits in line here, in the order it came. */
+  queued(): readonly RunRecord[] {
+    return [...this.#queued.values()];
   }
 
   live(runId: string): LiveRun | undefined {
@@ -153,43 +122,93 @@ export class Runs {
   }
 
   async get(runId: string): Promise<RunRecord | undefined> {
-    return this.#live.get(runId)?.record ?? (await this.#options.store.get<RunRecord>(NS, runId))?.value;
+    return this.#live.get(runId)?.record ?? this.#queued.get(runId) ?? (await this.#ledger.get(runId))?.value;
   }
 
-  /** True when it was running here. */
+  /** Takes it out of the line, or stops it. True when it was waiting, starting or running here. */
   stop(runId: string): boolean {
-    const run = this.#live.get(runId);
-    run?.handle.stop("manual-cancel");
-    return run !== undefined;
+    const session = this.#live.get(runId)?.session ?? this.#options.sessions.byRun(runId);
+    if (!session || session.end !== undefined) return false;
+    session.stop("manual-cancel");
+    return true;
   }
 
   /** From now on nothing starts; what runs goes on until `shutdown` of the supervisor. */
   drain(): void {
     this.#draining = true;
+    this.#queue.close();
   }
 
-  /** Resolves when every run of this instance has been recorded as finished. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.#live.values()].map((run) => run.ended));
+  /** Resolves when every run of this instance has been recorded as finished, or could not be within `withinMs`. */
+  async settled(withinMs = SETTLE_MS): Promise<void> {
+    const timer = setTimeout(() => this.#giveUp.abort(), withinMs);
+    await Promise.allSettled([...this.#live.values()].map((run) => run.ended));
+    clearTimeout(timer);
   }
 
   async launch(spec: RunSpec): Promise<Launch> {
-    const { store, clock, sessions, hosts, gatewayId, instanceId } = this.#options;
+    const { runId } = spec;
+    for (let earlier = this.#launching.get(runId); earlier; earlier = this.#launching.get(runId)) {
+      await earlier.catch(() => {});
+    }
+    const launching = this.#launch(spec);
+    this.#launching.set(runId, launching);
+    try {
+      return await launching;
+    } finally {
+      this.#launching.delete(runId);
+    }
+  }
+
+  async #launch(spec: RunSpec): Promise<Launch> {
     if (this.#draining) {
       throw new ExecError("draining", "The gateway is stopping and starts nothing new. Try again when it is back.");
     }
-    const limit = this.#options.maxConcurrent();
-    if (this.#live.size >= limit) {
-      throw new ExecError(
-        "rate-limited",
-        `${limit} commands are running, the most that are allowed at once (limits.maxConcurrentRuns). Try again when one has ended, or stop one with /stop.`,
-      );
+    this.#hostOf(spec);
+    const known = await this.#ledger.get(spec.runId);
+    if (known && !this.#isUnbegun(known.value)) return { kind: "duplicate", record: known.value };
+    const place = this.#queue.enter(spec);
+    const session = this.#reserve(spec);
+    const record = this.#firstRecord(spec, session, place.waitsFor);
+    try {
+      const existing = await this.#create(record, place.waitsFor === undefined ? undefined : spec);
+      if (existing) {
+        place.leave();
+        this.#options.sessions.forget(session);
+        return { kind: "duplicate", record: existing };
+      }
+    } catch (error) {
+      place.leave();
+      this.#options.sessions.forget(session);
+      throw error;
     }
-    const host = hosts.get(spec.host);
-    if (!host) {
-      throw new ExecError("host-unavailable", `host=${spec.host} is not available on this gateway. Nothing was run.`);
-    }
-    const session = sessions.reserve({
+    if (place.waitsFor !== undefined) return this.#wait(spec, record, session, place);
+    this.#begun.add(spec.runId);
+    return { kind: "started", run: await this.#begin(spec, record, session, place) };
+  }
+
+  /** The record that is in the way, or nothing when it is this one. */
+  async #create(record: RunRecord, spec: RunSpec | undefined): Promise<RunRecord | undefined> {
+    if (await this.#ledger.create(record, spec)) return undefined;
+    const existing = await this.#ledger.get(record.runId);
+    if (!existing || !this.#isUnbegun(existing.value)) return existing?.value ?? record;
+    return (await this.#ledger.advance(existing.version, record)) === undefined ? existing.value : undefined;
+  }
+
+  /** Written by this life in a call whose answer was lost on the way: nothing was started, so it may be now. */
+  #isUnbegun({ runId, state, instanceId }: RunRecord): boolean {
+    const untouched = state === "starting" || state === "queued";
+    return untouched && instanceId === this.#options.instanceId && !this.#begun.has(runId) && !this.#queued.has(runId);
+  }
+
+  #hostOf(spec: RunSpec): Host {
+    const host = this.#options.hosts.get(spec.host);
+    if (host) return host;
+    throw new ExecError("host-unavailable", `host=${spec.host} is not available on this gateway. Nothing was run.`);
+  }
+
+  #reserve(spec: RunSpec): ProcessSession {
+    return this.#options.sessions.reserve({
       runId: spec.runId,
       command: spec.command,
       cwd: spec.cwd,
@@ -197,9 +216,14 @@ export class Runs {
       agentId: spec.agentId,
       sessionKey: spec.sessionKey,
     });
-    const starting: RunRecord = {
+  }
+
+  #firstRecord(spec: RunSpec, session: ProcessSession, reason: WaitReason | undefined): RunRecord {
+    const { clock, gatewayId, instanceId } = this.#options;
+    const { total, perAgent } = this.#options.limits();
+    return {
       runId: spec.runId,
-      state: "starting",
+      state: reason === undefined ? "starting" : "queued",
       gatewayId,
       instanceId,
       sessionId: session.id,
@@ -214,24 +238,92 @@ export class Runs {
       tail: "",
       totalChars: 0,
       notes: [],
+      ...(reason === undefined ? {} : { waitsFor: { reason, limit: reason === "gateway-busy" ? total : perAgent } }),
       ...(spec.approvalId ? { approvalId: spec.approvalId } : {}),
       ...(spec.node ? { node: spec.node } : {}),
       ...(spec.route ? { route: spec.route } : {}),
       ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
+      ...(spec.cardAfterMs !== undefined ? { cardAfterMs: spec.cardAfterMs } : {}),
     };
-    await store.put(OPEN_NS, spec.runId, true);
-    if (!(await store.setIfAbsent(NS, spec.runId, starting))) {
-      sessions.forget(session);
-      const existing = await store.get<RunRecord>(NS, spec.runId);
-      return { kind: "duplicate", record: existing?.value ?? starting };
-    }
+  }
+
+  #wait(spec: RunSpec, record: RunRecord, session: ProcessSession, place: Place): Extract<Launch, { kind: "queued" }> {
+    session.waitInLine(place.leave);
+    if (spec.background) session.background();
+    this.#queued.set(spec.runId, record);
+    for (const listener of this.#listeners) listener.queued?.(record);
+    const started = this.#startInTurn(spec, record, session, place);
+    started.catch((error) => {
+      // The record and the card say why; only what was not foreseen is for the log.
+      if (!(error instanceof ExecError)) this.#options.onError(error, `starting run ${spec.runId} from the line`);
+    });
+    return { kind: "queued", record, session, started };
+  }
+
+  async #startInTurn(
+    spec: RunSpec,
+    record: RunRecord,
+    session: ProcessSession,
+    place: Place,
+  ): Promise<LiveRun | undefined> {
     try {
-      if (spec.revokedBy) {
-        throw new ExecError("exec-denied", `Not run: exec is denied by now, set by ${spec.revokedBy}.`);
+      if (!(await place.taken) || session.stopWanted) {
+        await this.#leftLine(record, session);
+        return undefined;
+      }
+      const { waitsFor: _, ...rest } = record;
+      const starting: RunRecord = { ...rest, state: "starting", startedAtMs: this.#options.clock.now() };
+      const mine = await this.#stored(`starting run ${spec.runId}`, async () => {
+        const found = await this.#ledger.get(spec.runId);
+        if (found?.value.instanceId !== record.instanceId || found.value.state === "finished") return false;
+        return found.value.state === "starting" || (await this.#ledger.advance(found.version, starting)) !== undefined;
+      });
+      if (!mine) {
+        session.fail("Another gateway has reported this run as lost; it is not started.");
+        throw new ExecError("state-unavailable", "Another gateway has reported this run as lost; it is not started.");
+      }
+      this.#begun.add(spec.runId);
+      this.#queued.delete(spec.runId);
+      session.leftLine();
+      return await this.#begin(spec, starting, session, place);
+    } finally {
+      this.#queued.delete(spec.runId);
+      if (!this.#live.has(spec.runId)) place.leave();
+    }
+  }
+
+  /** Somebody took it out of the line before its turn. */
+  async #leftLine(record: RunRecord, session: ProcessSession): Promise<void> {
+    const note = "It was stopped while it waited in line and never ran.";
+    session.fail(note, "manual-cancel");
+    const { waitsFor: _, ...rest } = record;
+    await this.#finish({
+      ...rest,
+      state: "finished",
+      outcome: "killed",
+      endedAtMs: this.#options.clock.now(),
+      durationMs: 0,
+      notes: [note],
+      backgrounded: session.backgrounded,
+    });
+  }
+
+  /** Checks again what may have changed since it was allowed, and spawns. */
+  async #begin(spec: RunSpec, starting: RunRecord, session: ProcessSession, place: Place): Promise<LiveRun> {
+    try {
+      if (spec.approvalId || place.waitsFor) {
+        const layer = await this.#options.revokedBy(spec);
+        if (layer) throw new ExecError("exec-denied", `Not run: exec is denied by now, set by ${layer}.`);
       }
       const changed = this.#options.recheck(spec);
       if (changed) throw new ExecError("approval-changed", this.#options.explain(changed), { reason: changed.code });
-      const handle = await host.run({
+      if (!this.#options.mayStart()) {
+        throw new ExecError(
+          "state-unavailable",
+          "Not run: this gateway has lost touch with the state it shares with others. Try again when /status is well.",
+        );
+      }
+      const handle = await this.#hostOf(spec).run({
         plan: spec.plan,
         cwd: spec.cwd,
         env: spec.env,
@@ -243,22 +335,32 @@ export class Runs {
         sessionKey: spec.sessionKey,
         ...(spec.timeoutMs ? { timeoutMs: spec.timeoutMs } : {}),
       });
-      return { kind: "started", run: await this.#attach(spec, starting, session, handle) };
+      return await this.#attach(spec, starting, session, handle, place);
     } catch (error) {
-      sessions.forget(session);
-      await this.#neverStarted(starting, error);
+      place.leave();
+      const note = error instanceof ExecError ? error.message : "The command could not be started.";
+      if (session.backgrounded) session.fail(note);
+      else this.#options.sessions.forget(session);
+      await this.#neverStarted(starting, note, session.backgrounded);
       throw error;
     }
   }
 
-  async #attach(spec: RunSpec, starting: RunRecord, session: ProcessSession, handle: ProcessHandle): Promise<LiveRun> {
-    const { store, audit } = this.#options;
+  async #attach(
+    spec: RunSpec,
+    starting: RunRecord,
+    session: ProcessSession,
+    handle: ProcessHandle,
+    place: Place,
+  ): Promise<LiveRun> {
+    const { audit, onError } = this.#options;
     const record: RunRecord = { ...starting, state: "running", ...(handle.pid ? { pid: handle.pid } : {}) };
     session.attach(handle);
     if (spec.background) session.background();
-    // Both begin in this tick, so a command that ends at once is still recorded in order: running, then finished.
+    // Both begin in this tick, so a command that ends at once is still recorded in order: running, then finished. It
+    // runs now whether or not that could be stored: a failure is for the log, not for the caller.
     const recorded = Promise.all([
-      store.put(NS, record.runId, record),
+      this.#ledger.put(record),
       audit.record({
         type: "run-started",
         runId: record.runId,
@@ -271,17 +373,16 @@ export class Runs {
         ...(record.approvalId ? { approvalId: record.approvalId } : {}),
         ...(record.pid ? { pid: record.pid } : {}),
       }),
-    ]);
+    ]).catch((error) => onError(error, `recording the start of run ${record.runId}`));
     const ended = handle.ended.then(async (end) => {
+      place.leave();
       await recorded;
-      const finished = this.#finishedRecord(record, session, end);
-      await store.put(NS, record.runId, finished, { ttlMs: FINISHED_RUN_TTL_MS });
-      this.#live.delete(record.runId);
-      await this.#recordEnd(finished);
-      await this.#announce(finished);
+      const finished = await this.#finish(this.#finishedRecord(record, session, end));
       return { record: finished, end };
     });
-    ended.catch((error) => this.#options.onError(error, `recording the end of run ${record.runId}`));
+    ended
+      .catch((error) => onError(error, `recording the end of run ${record.runId}`))
+      .finally(() => this.#live.delete(record.runId));
     const run: LiveRun = { record, session, handle, ended };
     this.#live.set(record.runId, run);
     for (const listener of this.#listeners) listener.started?.(run);
@@ -309,18 +410,36 @@ export class Runs {
     };
   }
 
-  async #neverStarted(starting: RunRecord, error: unknown): Promise<void> {
-    const finished: RunRecord = {
+  async #neverStarted(starting: RunRecord, note: string, backgrounded: boolean): Promise<void> {
+    await this.#finish({
       ...starting,
       state: "finished",
       outcome: "not-started",
       endedAtMs: this.#options.clock.now(),
       durationMs: 0,
-      notes: [error instanceof ExecError ? error.message : "The command could not be started."],
-    };
-    await this.#options.store.put(NS, finished.runId, finished, { ttlMs: FINISHED_RUN_TTL_MS });
-    await this.#recordEnd(finished);
-    await this.#announce(finished);
+      notes: [note],
+      backgrounded,
+    });
+  }
+
+  /** Records the end and hands it on; goes on trying while the state can not be written. */
+  async #finish(record: RunRecord): Promise<RunRecord> {
+    const what = `the end of run ${record.runId}`;
+    const finished = await this.#stored(what, async () => {
+      const before = await this.#ledger.get(record.runId);
+      const corrected: RunRecord = foundLost(before?.value) ? { ...record, corrects: true } : record;
+      await this.#ledger.put(corrected);
+      return corrected;
+    });
+    this.#begun.delete(record.runId);
+    this.#live.delete(record.runId);
+    await this.#stored(what, () => this.#recordEnd(finished));
+    await this.#stored(what, () => this.#announce(finished));
+    return finished;
+  }
+
+  #stored<T>(what: string, act: () => Promise<T>): Promise<T> {
+    return untilStored(act, this.#giveUp.signal, (error) => this.#options.onError(error, what));
   }
 
   async #recordEnd(record: RunRecord): Promise<void> {
@@ -337,76 +456,95 @@ export class Runs {
   /** Listeners hand the end to the queue under idempotent ids; only then is the record marked. */
   async #announce(record: RunRecord): Promise<void> {
     for (const listener of this.#listeners) await listener.finished(record);
-    await this.#options.store.delete(OPEN_NS, record.runId);
+    await this.#ledger.close(record.runId);
   }
 
   /**
    * At start: what did an earlier life of this gateway leave behind? Its children are stopped, its runs are reported
-   * as lost, ends that were recorded but not handed on are handed on. Resolves to the runs that were lost.
+   * as lost, ends that were recorded but not handed on are handed on, and what waited in line for a person stands in
+   * line again. Resolves to the runs that were lost.
    */
   async sweep(): Promise<readonly RunRecord[]> {
-    const { store, gatewayId, instanceId, leftovers, clock } = this.#options;
-    const open: RunRecord[] = [];
-    const unannounced: RunRecord[] = [];
-    for (const runId of await this.#openIds()) {
-      const record = (await store.get<RunRecord>(NS, runId))?.value;
-      if (!record) await store.delete(OPEN_NS, runId);
-      else if (record.gatewayId !== gatewayId || record.instanceId === instanceId) continue;
-      else if (record.state === "finished") unannounced.push(record);
-      else open.push(record);
-    }
-    const stillAlive = await leftovers.stop(new Set(open.map((record) => record.runId)));
+    const { gatewayId, instanceId } = this.#options;
+    return this.#recover(
+      (owner) => owner.gatewayId === gatewayId && owner.instanceId !== instanceId,
+      (record, wasAlive) => lostNote(record, wasAlive),
+      true,
+    );
+  }
+
+  /** Another gateway is gone: its runs are reported, none is started. Resolves to the runs that were lost. */
+  async reportDead(gatewayId: string): Promise<readonly RunRecord[]> {
+    return this.#recover(
+      (owner) => owner.gatewayId === gatewayId,
+      (record) => diedNote(record),
+      false,
+    );
+  }
+
+  /** Gateways that have runs which are not ended and handed on. */
+  openGateways(): Promise<ReadonlySet<string>> {
+    return this.#ledger.gateways();
+  }
+
+  async #recover(
+    wanted: (owner: Owner) => boolean,
+    note: (record: RunRecord, wasAlive: boolean) => string,
+    mayQueue: boolean,
+  ): Promise<readonly RunRecord[]> {
+    const found = await this.#ledger.open(wanted);
+    const cutOff = found.filter(({ value }) => value.state === "starting" || value.state === "running");
+    const stillAlive = await this.#options.leftovers.stop(new Set(cutOff.map(({ value }) => value.runId)));
     const lost: RunRecord[] = [];
-    for (const record of open) {
-      const finished: RunRecord = {
-        ...record,
-        state: "finished",
-        outcome: "lost",
-        endedAtMs: clock.now(),
-        notes: [lostNote(record, stillAlive.has(record.runId))],
-      };
-      await store.put(NS, record.runId, finished, { ttlMs: FINISHED_RUN_TTL_MS });
-      await this.#recordEnd(finished);
-      lost.push(finished);
+    for (const { value, version } of cutOff) {
+      const ended = await this.#endBySweep(
+        { value, version },
+        { outcome: "lost", notes: [note(value, stillAlive.has(value.runId))] },
+      );
+      if (ended) lost.push(ended);
     }
-    for (const record of [...lost, ...unannounced]) await this.#announce(record);
+    for (const { value } of found.filter((one) => one.value.state === "finished")) await this.#announce(value);
+    const waited = found.filter(({ value }) => value.state === "queued");
+    for (const one of waited.sort((a, b) => a.value.startedAtMs - b.value.startedAtMs)) {
+      if (!(mayQueue && (await this.#readmit(one)))) {
+        await this.#endBySweep(one, { outcome: "not-started", notes: [notRunNote(one.value, mayQueue)] });
+      }
+    }
     return lost;
   }
 
-  async #openIds(): Promise<string[]> {
-    const ids: string[] = [];
-    for (let after: string | undefined; ; after = ids.at(-1)) {
-      const page = await this.#options.store.list<true>(OPEN_NS, { limit: 500, ...(after ? { after } : {}) });
-      ids.push(...page.map((listed) => listed.key));
-      if (page.length < 500) return ids;
+  async #endBySweep(
+    { value, version }: Versioned<RunRecord>,
+    end: Pick<RunRecord, "notes"> & { readonly outcome: "lost" | "not-started" },
+  ): Promise<RunRecord | undefined> {
+    const { waitsFor: _, ...rest } = value;
+    const finished: RunRecord = {
+      ...rest,
+      ...end,
+      state: "finished",
+      endedAtMs: this.#options.clock.now(),
+      ...(end.outcome === "not-started" ? { durationMs: 0 } : {}),
+    };
+    // Somebody else was quicker: the run itself, whose gateway was not gone after all, or another gateway.
+    if ((await this.#ledger.advance(version, finished)) === undefined) return undefined;
+    await this.#recordEnd(finished);
+    await this.#announce(finished);
+    return finished;
+  }
+
+  /** Back in line under this life; false when that is not possible or nobody is there to see it run. */
+  async #readmit({ value, version }: Versioned<RunRecord>): Promise<boolean> {
+    const spec = value.report === "card" ? await this.#ledger.spec(value.runId) : undefined;
+    if (!spec || !this.#options.hosts.has(spec.host)) return false;
+    const session = this.#reserve(spec);
+    const record: RunRecord = { ...value, instanceId: this.#options.instanceId, sessionId: session.id };
+    if ((await this.#ledger.advance(version, record)) === undefined) {
+      this.#options.sessions.forget(session);
+      return true;
     }
-  }
-}
-
-function lostNote(record: RunRecord, wasAlive: boolean): string {
-  if (wasAlive)
-    return "The gateway was killed while this ran; it was stopped at the restart. It will not be run again by itself.";
-  if (record.state === "starting") {
-    return "The gateway was killed while this was starting; whether it ran is unknown. It will not be run again by itself.";
-  }
-  return "The gateway was killed while this ran; how it ended is unknown. It will not be run again by itself.";
-}
-
-export function outcomeOf(end: EndInfo): RunOutcome {
-  if (end.timedOut) return "timed-out";
-  switch (end.reason) {
-    case "exit":
-      return end.exitCode === 0 ? "completed" : "failed";
-    case "signal":
-      return "failed";
-    case "overall-timeout":
-      return "timed-out";
-    case "manual-cancel":
-    case "shutdown":
-      return "killed";
-    case "spawn-failed":
-      return "not-started";
-    case "lost":
-      return "lost";
+    await this.#ledger.reopen(record);
+    const place = this.#queue.enter(spec, { readmit: true });
+    this.#wait(spec, record, session, place);
+    return true;
   }
 }

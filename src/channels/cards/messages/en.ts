@@ -42,6 +42,7 @@ export const en: Messages = {
   },
   run: {
     running: (clock) => `Running for ${clock}`,
+    queued: (clock) => `Waiting in line for ${clock}`,
     outcome: {
       completed: "Finished",
       failed: "Failed",
@@ -66,6 +67,7 @@ export const en: Messages = {
     runAgain: "Run again",
   },
   notice: {
+    topicGone: "The topic this belongs to is gone, so it is posted here.",
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
     tryAgain: "Your answer could not be saved. Nothing was decided; please try again.",
     workingOnIt: "Working on it…",

@@ -45,6 +45,8 @@ export interface Messages {
   };
   readonly run: {
     readonly running: (clock: string) => string;
+    /** It waits for a place among the commands that run. */
+    readonly queued: (clock: string) => string;
     readonly outcome: Readonly<Record<RunOutcome, string>>;
     readonly exitCode: (code: number) => string;
     readonly signal: (name: string) => string;
@@ -62,6 +64,8 @@ export interface Messages {
     readonly runAgain: string;
   };
   readonly notice: {
+    /** Put under a message that could not go into its topic. */
+    readonly topicGone: string;
     readonly buttonOutdated: string;
     readonly tryAgain: string;
     readonly workingOnIt: string;

@@ -42,6 +42,7 @@ export const nl: Messages = {
   },
   run: {
     running: (clock) => `Loopt al ${clock}`,
+    queued: (clock) => `Wacht al ${clock} op zijn beurt`,
     outcome: {
       completed: "Klaar",
       failed: "Mislukt",
@@ -66,6 +67,7 @@ export const nl: Messages = {
     runAgain: "Opnieuw",
   },
   notice: {
+    topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
     tryAgain: "Je antwoord kon niet worden bewaard. Er is niets beslist; probeer het opnieuw.",
     workingOnIt: "Wordt uitgevoerd…",

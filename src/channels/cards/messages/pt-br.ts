@@ -42,6 +42,7 @@ export const ptBr: Messages = {
   },
   run: {
     running: (clock) => `Executando há ${clock}`,
+    queued: (clock) => `Na fila há ${clock}`,
     outcome: {
       completed: "Concluído",
       failed: "Falhou",
@@ -66,6 +67,7 @@ export const ptBr: Messages = {
     runAgain: "Executar de novo",
   },
   notice: {
+    topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
     tryAgain: "Sua resposta não pôde ser salva. Nada foi decidido; tente de novo.",
     workingOnIt: "Executando…",

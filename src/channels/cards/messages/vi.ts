@@ -39,6 +39,7 @@ export const vi: Messages = {
   },
   run: {
     running: (clock) => `Đang chạy ${clock}`,
+    queued: (clock) => `Đang chờ đến lượt ${clock}`,
     outcome: {
       completed: "Đã xong",
       failed: "Thất bại",
@@ -63,6 +64,7 @@ export const vi: Messages = {
     runAgain: "Chạy lại",
   },
   notice: {
+    topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
     tryAgain: "Chưa lưu được câu trả lời của bạn. Chưa có gì được quyết định; hãy thử lại.",
     workingOnIt: "Đang xử lý…",

@@ -1,0 +1,115 @@
+/** What is known of one command that was allowed to run: the stored record, and what it was started with. */
+import type { RunOutcome } from "../cards.ts";
+import type { Binding, Plan } from "../policy/decision.ts";
+import type { EffectiveHost } from "../policy/types.ts";
+import type { EndInfo } from "../process/types.ts";
+import type { Actor, Route } from "../route.ts";
+import type { WaitReason } from "./run-queue.ts";
+
+/** What is kept of a finished run, for "Run again" and late questions. */
+export const FINISHED_RUN_TTL_MS = 7 * 24 * 3_600_000;
+/** Characters of output kept in the record and shown on the card. */
+export const CARD_TAIL_CHARS = 4_000;
+
+/** `queued`: allowed, and waits for a place among those that run. */
+export type RunState = "queued" | "starting" | "running" | "finished";
+
+/** What a queued run waits for: a limit and its value. */
+export interface RunWait {
+  readonly reason: WaitReason;
+  readonly limit: number;
+}
+
+export interface RunRecord {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly gatewayId: string;
+  /** One life of a gateway process: a record of another instance of the same gateway was cut off by its end. */
+  readonly instanceId: string;
+  readonly sessionId: string;
+  readonly approvalId?: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly host: EffectiveHost;
+  readonly node?: string;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly requester: Actor;
+  readonly route?: Route;
+  /** `card`: a person asked in a chat, or decided it there; the run has its own card. `event`: an agent is told. */
+  readonly report: "card" | "event" | "none";
+  readonly timeoutMs?: number;
+  /** While it is queued: since when it waits. */
+  readonly startedAtMs: number;
+  readonly waitsFor?: RunWait;
+  /** A command this short shows no running card (`commands.bashForegroundMs`). */
+  readonly cardAfterMs?: number;
+  readonly pid?: number;
+  readonly endedAtMs?: number;
+  readonly durationMs?: number;
+  readonly outcome?: RunOutcome;
+  readonly exitCode?: number | null;
+  readonly exitSignal?: string | null;
+  readonly tail: string;
+  readonly totalChars: number;
+  readonly notes: readonly string[];
+  /** The call that started it had returned before it ended. */
+  readonly backgrounded?: boolean;
+  /** A poll had shown the end before it was recorded. */
+  readonly observed?: boolean;
+  /** It had been reported as lost while its gateway was out of reach; this is how it really ended. */
+  readonly corrects?: true;
+}
+
+export interface RunSpec {
+  readonly runId: string;
+  readonly approvalId?: string;
+  readonly command: string;
+  readonly plan: Plan;
+  readonly binding: Binding;
+  readonly cwd: string;
+  readonly host: EffectiveHost;
+  readonly node?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly pathPrepend: readonly string[];
+  readonly pty: boolean;
+  readonly stdin: "closed" | "open";
+  readonly timeoutMs?: number;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly requester: Actor;
+  readonly route?: Route;
+  readonly report: RunRecord["report"];
+  /** Nobody waits for it: its session is in the background from the start. */
+  readonly background: boolean;
+  readonly cardAfterMs?: number;
+}
+
+/** The one sentence that says why a run waits. */
+export function waitSentence({ reason, limit }: RunWait): string {
+  switch (reason) {
+    case "gateway-busy":
+      return `Waits in line: ${limit} commands run, the most at once (limits.maxConcurrentRuns). It starts by itself.`;
+    case "agent-busy":
+      return `Waits in line: ${limit} commands of this agent run, the most at once (limits.maxConcurrentRunsPerAgent). It starts by itself.`;
+  }
+}
+
+export function outcomeOf(end: EndInfo): RunOutcome {
+  if (end.timedOut) return "timed-out";
+  switch (end.reason) {
+    case "exit":
+      return end.exitCode === 0 ? "completed" : "failed";
+    case "signal":
+      return "failed";
+    case "overall-timeout":
+      return "timed-out";
+    case "manual-cancel":
+    case "shutdown":
+      return "killed";
+    case "spawn-failed":
+      return "not-started";
+    case "lost":
+      return "lost";
+  }
+}
