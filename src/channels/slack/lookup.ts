@@ -1,35 +1,9 @@
 /** What the adapter asks Slack while an event waits: bounded in time, remembered, and never a reason to lose the event. */
 import type { webApi } from "@slack/bolt";
+import { Recent } from "../recent.ts";
 import { LOOKUP_MS } from "./limits.ts";
 
 type ReadClient = webApi.WebClient;
-
-/** Keeps the newest `max` entries. */
-export class Recent<K, V> {
-  private readonly map = new Map<K, V>();
-  private readonly max: number;
-
-  constructor(max: number) {
-    this.max = max;
-  }
-
-  get(key: K): V | undefined {
-    return this.map.get(key);
-  }
-
-  set(key: K, value: V): void {
-    this.map.delete(key);
-    this.map.set(key, value);
-    if (this.map.size > this.max) {
-      const oldest = this.map.keys().next();
-      if (!oldest.done) this.map.delete(oldest.value);
-    }
-  }
-
-  delete(key: K): void {
-    this.map.delete(key);
-  }
-}
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
@@ -52,7 +26,7 @@ const PERSON_MS = 60 * 60_000;
 const NOBODY: Person = {};
 
 export class People {
-  private readonly known = new Recent<string, { readonly person: Promise<Person>; readonly untilMs: number }>(5000);
+  private readonly known = new Recent<{ readonly person: Promise<Person>; readonly untilMs: number }>(5000);
   private readonly client: ReadClient;
   private readonly now: () => number;
 
@@ -81,7 +55,7 @@ export class People {
 
 /** Whether the bot has spoken in a thread: then a reply there is meant for it. */
 export class Threads {
-  private readonly known = new Recent<string, Promise<boolean>>(5000);
+  private readonly known = new Recent<Promise<boolean>>(5000);
   private readonly client: ReadClient;
   private readonly botUserId: string;
 

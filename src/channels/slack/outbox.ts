@@ -4,13 +4,15 @@ import type { Card } from "../../core/cards.ts";
 import type { AdapterDeps } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
 import type { MessageRef, Outbound, SendResult } from "../channel.ts";
+import { Pauses } from "../pauses.ts";
+import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
 import { deliveryKey, findSent, refOf, writeMark } from "./delivery-mark.ts";
 import { isTs } from "./inbound.ts";
 import * as limits from "./limits.ts";
-import { Recent, type Threads } from "./lookup.ts";
-import { failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import type { Threads } from "./lookup.ts";
+import { type Failure, failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -34,20 +36,24 @@ interface Progress {
   done: boolean;
 }
 
+/** `chat.update` is limited per workspace, `chat.postMessage` per conversation. apis/web-api/rate-limits */
+const EDITS = "edits";
+
 const PERMANENT_SAID: SendResult = { kind: "permanent", why: "Slack shows what a person typed by itself" };
 
 export class Outbox {
   private readonly options: OutboxOptions;
-  private readonly progress = new Recent<string, Progress>(limits.MAX_REMEMBERED_SENDS);
+  private readonly progress = new Recent<Progress>(limits.MAX_REMEMBERED_SENDS);
   /** Messages whose card has reached its last state: a late live update must not overwrite it. */
-  private readonly settled = new Recent<string, true>(limits.MAX_REMEMBERED_SENDS);
-  private readonly lastLive = new Recent<string, string>(500);
+  private readonly settled = new Recent<true>(limits.MAX_REMEMBERED_SENDS);
+  private readonly lastLive = new Recent<string>(500);
   private readonly turns = new Turns();
   private readonly uploads: Uploads;
-  private quietUntilMs = 0;
+  private readonly pauses: Pauses;
 
   constructor(options: OutboxOptions) {
     this.options = options;
+    this.pauses = new Pauses(options.deps.clock);
     this.uploads = new Uploads(options.writes, options.deps.redactor);
   }
 
@@ -62,8 +68,7 @@ export class Outbox {
 
   async live(ref: MessageRef, card: Card): Promise<void> {
     const key = `${ref.chatId}|${ref.messageId}`;
-    const now = this.options.deps.clock.monotonic();
-    if (now < this.quietUntilMs || this.turns.busy(`edit|${key}`)) return;
+    if (this.pauses.left(EDITS) > 0 || this.turns.busy(`edit|${key}`)) return;
     await this.turns.run(`edit|${key}`, async () => {
       if (this.settled.get(key) !== undefined) return;
       const rendered = this.render(card);
@@ -75,8 +80,7 @@ export class Outbox {
         await this.update(ref, first);
         this.lastLive.set(key, drawn);
       } catch (error) {
-        const failure = failureOf(error);
-        if (failure.kind === "retry") this.quietUntilMs = now + failure.afterMs;
+        this.failed(EDITS, error);
       }
     });
   }
@@ -106,12 +110,15 @@ export class Outbox {
     };
     this.progress.set(message.key, progress);
     if (isPrivate(message)) return await this.sendPrivately(message, rendered, progress);
+    const place = message.route.chatId;
     for (const [part, body] of rendered.messages.entries()) {
       if (progress.refs[part] !== undefined) continue;
+      const wait = this.paused(place);
+      if (wait !== undefined) return wait;
       try {
         progress.refs[part] = await this.post(message, body, part, rendered);
       } catch (error) {
-        return failureOf(error);
+        return this.failed(place, error);
       }
     }
     const ref = progress.refs[0] as MessageRef;
@@ -123,6 +130,17 @@ export class Outbox {
     if (message.file !== undefined && !progress.done) await this.attachLog(ref, message, message.file);
     progress.done = true;
     return { kind: "sent", ref };
+  }
+
+  private paused(place: string): SendResult | undefined {
+    const left = this.pauses.left(place);
+    return left === 0 ? undefined : { kind: "retry", afterMs: left, why: "Slack asked to slow down" };
+  }
+
+  private failed(place: string, error: unknown): Failure {
+    const failure = failureOf(error);
+    if (failure.kind === "retry") this.pauses.set(place, failure.afterMs);
+    return failure;
   }
 
   private async sendPrivately(message: Outbound, rendered: RenderedCard, progress: Progress): Promise<SendResult> {
@@ -195,11 +213,13 @@ export class Outbox {
     if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
     // An approval whose command is in a file keeps its buttons when it is drawn again while pending.
     const body = rendered.commandFile?.armed ?? rendered.messages[0];
+    const wait = this.paused(EDITS);
+    if (wait !== undefined) return wait;
     try {
       if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return { kind: "sent", ref };
       await this.update(ref, body);
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = this.failed(EDITS, error);
       if (failure.kind === "permanent" && REFUSED_BLOCKS.has(failure.code) && rendered.plain !== undefined) {
         return await this.editPlainly(ref, rendered.plain);
       }

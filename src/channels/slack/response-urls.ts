@@ -2,8 +2,8 @@
  * The newest response URL of each person and conversation: the way to answer in private where the bot is no member.
  * Kept in memory only; a URL dies after 30 minutes and 5 uses anyway.
  */
+import { Recent } from "../recent.ts";
 import { RESPONSE_URL_MS, RESPONSE_URL_USES } from "./limits.ts";
-import { Recent } from "./lookup.ts";
 
 interface Entry {
   readonly url: string;
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 export class ResponseUrls {
-  private readonly entries = new Recent<string, Entry>(2000);
+  private readonly entries = new Recent<Entry>(2000);
   private readonly now: () => number;
 
   constructor(now: () => number) {

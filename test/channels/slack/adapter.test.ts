@@ -389,6 +389,10 @@ describe("what can go wrong on the way", () => {
     emulator.fail("chat.postMessage", { retryAfterS: 7 });
     const message = outbound(run({ state: "running" }));
     expect(await it.channel.send(message)).toEqual({ kind: "retry", afterMs: 7000, why: expect.any(String) });
+    expect(await it.channel.send(outbound(run()))).toMatchObject({ kind: "retry" });
+    expect((await it.channel.send(outbound(run(), { route: { ...ops, chatId: "C0GENERAL" } }))).kind).toBe("sent");
+    expect(emulator.journal.calls("chat.postMessage")).toHaveLength(2);
+    emulator.clock.advance(7001);
     const sent = await it.channel.send(message);
     if (sent.kind !== "sent") throw new Error(sent.kind);
     emulator.fail("chat.update", { retryAfterS: 30 });
@@ -435,7 +439,7 @@ describe("what can go wrong on the way", () => {
     emulator.delay(5, "chat.postMessage");
     emulator.fail("chat.postMessage", { times: 1, status: 200, error: "ratelimited" });
     expect((await it.channel.send(long)).kind).toBe("retry");
-    emulator.fail("nothing", {});
+    emulator.clock.advance(30_001);
     expect((await it.channel.send(long)).kind).toBe("sent");
     const parts = emulator.workspace.messages.filter(bot);
     const lost = parts[1];
