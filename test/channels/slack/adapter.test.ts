@@ -112,7 +112,7 @@ describe("Socket Mode", () => {
     it.ingress = () => new Promise((resolve) => (release = resolve));
     const before = performance.now();
     expect((await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls <in >out && echo &amp;")).kind).toBe("ack");
-    expect(performance.now() - before).toBeLessThan(300);
+    expect(performance.now() - before).toBeLessThan(1000);
     await expect.poll(() => release).toBeDefined();
     expect(it.events).toEqual([]);
     release?.();

@@ -131,16 +131,18 @@ describe("chunkText", () => {
   });
 
   test("1 MB of fenced log and 1 MB of emoji take linear time", () => {
-    const time = (text: string): number => {
-      const started = performance.now();
-      chunkText(text, { limit: 2000 });
-      return performance.now() - started;
-    };
     const log = (bytes: number): string =>
       `\`\`\`\n${"2026-01-01 some log line of usual length\n".repeat(bytes / 41)}\`\`\``;
-    time(log(100_000));
-    const small = Math.max(time(log(250_000)), 2);
-    expect(time(log(1_000_000))).toBeLessThan(small * 16);
+    // The best of several runs, because a shared machine may stop any one of them for a while.
+    const time = (text: string): number =>
+      Math.min(
+        ...[1, 2, 3, 4].map(() => {
+          const started = performance.now();
+          chunkText(text, { limit: 2000 });
+          return performance.now() - started;
+        }),
+      );
+    expect(time(log(1_000_000))).toBeLessThan(Math.max(time(log(125_000)), 2) * 32);
     expect(time("👩‍👩‍👧‍👦".repeat(90_000))).toBeLessThan(5000);
   });
 
