@@ -72,9 +72,8 @@ export function describeError(error: unknown, redactor: Redactor): string {
       break;
     }
     const code = (current as { code?: unknown }).code;
-    const text =
-      typeof code === "string" && !current.message.includes(code) ? `${current.message} (${code})` : current.message;
-    if (text !== "") parts.push(text);
+    const text = current.message === "" ? current.name : current.message;
+    parts.push(typeof code === "string" && !text.includes(code) ? `${text} (${code})` : text);
     current = current.cause ?? (current as { error?: unknown }).error;
   }
   return redactor.redact(parts.join(": ")).text;

@@ -37,6 +37,11 @@ interface InboundBase {
   readonly receivedAtMs: number;
   /** True when the bot was addressed (mention, DM, reply): groups may require it. */
   readonly addressed: boolean;
+  /**
+   * The platform may have cut what was typed and sent the rest as another message (Telegram above 4096 characters): a
+   * command must not run from it.
+   */
+  readonly mayBeCut?: boolean;
 }
 
 export type Inbound =

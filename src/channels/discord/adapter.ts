@@ -11,12 +11,12 @@ import {
   Routes,
 } from "discord.js";
 import type { Card } from "../../core/cards.ts";
-import { ExecError } from "../../core/errors.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Actor } from "../../core/route.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
+import { Turns } from "../turns.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
@@ -52,13 +52,8 @@ const CAPABILITIES: ChannelCapabilities = {
   editsAreSilent: true,
 };
 
-/** @throws ExecError `invalid-argument` without a token. */
+/** Connects to nothing yet; what is wrong with the account is in its status after `start`. */
 export function createDiscordChannel(account: DiscordAccount, deps: DiscordDeps): Channel {
-  if (account.token.trim() === "")
-    throw new ExecError(
-      "invalid-argument",
-      "The Discord account has no bot token. Set channels.discord.token or DISCORD_BOT_TOKEN.",
-    );
   return new DiscordAdapter(account, deps);
 }
 
@@ -70,6 +65,8 @@ class DiscordAdapter implements Channel {
   readonly #deps: DiscordDeps;
   readonly #open: OpenInteractions;
   readonly #outgoing: Outgoing;
+  /** What is said in one place is handed on in the order it was said. */
+  readonly #order = new Turns();
   #state: ChannelStatus["state"] = "stopped";
   #detail: string | undefined;
   #connection: Connection | undefined;
@@ -96,6 +93,12 @@ class DiscordAdapter implements Channel {
   start(ingress: Ingress): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#connection) return;
+      if (this.#account.token.trim() === "") {
+        const problem = "The Discord account has no bot token. Set channels.discord.token or DISCORD_BOT_TOKEN.";
+        this.#deps.log.error({ channel: "discord", accountId: this.accountId }, problem);
+        this.#set("failed", problem);
+        return;
+      }
       this.#ingress = ingress;
       this.#stopping = new AbortController();
       this.#set("connecting");
@@ -170,9 +173,11 @@ class DiscordAdapter implements Channel {
   }
 
   async #onMessage(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
-    const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
-    const taken = takeMessage(message, facts, this.#context(client));
-    if (taken.kind === "event") await this.#take(taken.event);
+    await this.#order.run(message.channel_id, async () => {
+      const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
+      const taken = takeMessage(message, facts, this.#context(client));
+      if (taken.kind === "event") await this.#take(taken.event);
+    });
   }
 
   /** From what the client has seen of the channel; asked for only when a thread is new to it. */
@@ -209,8 +214,7 @@ class DiscordAdapter implements Channel {
         return;
       case "event": {
         await this.#firstAnswer(client, interaction, taken.answer, taken.event.actor);
-        if (await this.#take(taken.event)) return;
-        await this.#sayNotTaken(taken.event);
+        if (!(await this.#takeInTurn(taken.event))) await this.#sayNotTaken(taken.event);
         return;
       }
     }
@@ -246,6 +250,12 @@ class DiscordAdapter implements Channel {
       channelId: interaction.channel?.id ?? interaction.channel_id ?? "",
       placeholder: placeholderOf(answer),
     });
+  }
+
+  /** Commands keep their place among what is said; a press overtakes, since what it decides may be waited for. */
+  #takeInTurn(event: Inbound): Promise<boolean> {
+    if (event.kind === "press") return this.#take(event);
+    return this.#order.run(event.route.threadId ?? event.route.chatId, () => this.#take(event));
   }
 
   /** True once the event is durably taken. Discord does not send it twice, so a store that is away is tried again. */

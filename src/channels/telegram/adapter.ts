@@ -3,13 +3,12 @@
  * ingress and never wait for a command or a decision, so a press is never stuck behind the run it would allow.
  */
 import type { Card } from "../../core/cards.ts";
-import { ExecError } from "../../core/errors.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../channel.ts";
 import type { Self } from "./inbound.ts";
 import { MIN_EDIT_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { Session, type TelegramAccount, type TelegramDeps } from "./session.ts";
-import { checkWebhook } from "./webhook.ts";
+import { webhookProblem } from "./webhook.ts";
 
 export type { TelegramAccount, TelegramDeps };
 
@@ -31,15 +30,16 @@ const CAPABILITIES: ChannelCapabilities = {
   editsAreSilent: true,
 };
 
-/** @throws ExecError `invalid-argument` without a token, or with a webhook secret that Telegram would refuse. */
+/** Connects to nothing yet; what is wrong with the account is in its status after `start`. */
 export function createTelegramChannel(account: TelegramAccount, deps: TelegramDeps): TelegramChannel {
-  if (account.token.trim() === "")
-    throw new ExecError(
-      "invalid-argument",
-      "The Telegram account has no bot token. Set channels.telegram.botToken or TELEGRAM_BOT_TOKEN.",
-    );
-  if (account.webhook) checkWebhook(account.webhook);
   return new TelegramAdapter(account, deps);
+}
+
+/** What to set before this account can connect. */
+function problemOf(account: TelegramAccount): string | undefined {
+  if (account.token.trim() === "")
+    return "The Telegram account has no bot token. Set channels.telegram.botToken or TELEGRAM_BOT_TOKEN.";
+  return account.webhook ? webhookProblem(account.webhook) : undefined;
 }
 
 class TelegramAdapter implements TelegramChannel {
@@ -64,6 +64,12 @@ class TelegramAdapter implements TelegramChannel {
   start(ingress: Ingress): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#session) return;
+      const problem = problemOf(this.#account);
+      if (problem !== undefined) {
+        this.#deps.log.error({ channel: "telegram", accountId: this.accountId }, problem);
+        this.#set("failed", problem);
+        return;
+      }
       this.#set("connecting");
       const session = new Session(this.#account, this.#deps, ingress, (state, detail) => this.#set(state, detail));
       this.#session = session;

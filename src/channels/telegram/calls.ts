@@ -8,6 +8,8 @@ import { CALL_TIMEOUT_MS } from "./limits.ts";
 export interface Target {
   chatId: string;
   threadId: number | undefined;
+  /** Its topic does not exist any more; what is sent says so. */
+  topicGone?: boolean;
   replyToId: number | undefined;
 }
 
@@ -68,6 +70,7 @@ export class Calls {
             "The topic is gone; the message goes to the chat itself.",
           );
           target.threadId = undefined;
+          target.topicGone = true;
           target.replyToId = undefined;
           continue;
         }

@@ -10,6 +10,7 @@ import type { MessageRef } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import { decodeAction, encodeAction, isActionText, type ReasonRequest } from "../cards/action-codec.ts";
 import type { Inbound } from "../channel.ts";
+import { SPLIT_FROM } from "./limits.ts";
 
 export interface Self {
   readonly id: number;
@@ -75,6 +76,7 @@ function takeMessage(updateId: number, message: Message, typed: string, from: Us
     route: routeOf(message, context),
     actor: actorOf(from, context),
     receivedAtMs: context.nowMs,
+    ...(typed.length >= SPLIT_FROM ? { mayBeCut: true } : {}),
   };
   const reason = reasonTarget(message, context.self);
   if (reason !== undefined)

@@ -15,6 +15,12 @@ export const MENU_NAME = /^[a-z0-9_]{1,32}$/;
 /** core.telegram.org/bots/api#sending-files */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
+/**
+ * People's apps split what they type above {@link MAX_TEXT} and look for a good place in the second half of it, so a
+ * message this long may be only the first part of what was meant.
+ */
+export const SPLIT_FROM = MAX_TEXT / 2;
+
 /** What a message of ours holds at most: room for the "(2/5)" of a split message and for server surprises. */
 export const TEXT_BUDGET = 4000;
 /** The command on a pending card gets at least this much, whatever else the card says. */

@@ -21,7 +21,7 @@ import {
   RETRY_MIN_MS,
   TEXT_BUDGET,
 } from "./limits.ts";
-import type { Rich } from "./markup.ts";
+import { italic, lines, type Rich, text } from "./markup.ts";
 
 /** One call of a message that takes several; what was sent is not sent again. */
 interface Progress {
@@ -43,7 +43,7 @@ export class Outgoing {
   readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
-  readonly #lastLive = new Map<string, number>();
+  readonly #lastLive = new Recent<number>(MAX_PARTIAL_SENDS);
   readonly #calls: Calls;
   readonly #pauses: Pauses;
 
@@ -220,11 +220,12 @@ export class Outgoing {
   }
 
   async #sendText(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<Message> {
-    const send = (text: string, html: boolean): Promise<Message> =>
-      this.#calls.run(target, (at) =>
-        this.#options.api.sendMessage(
+    const send = (html: boolean): Promise<Message> =>
+      this.#calls.run(target, (at) => {
+        const shown = at.topicGone ? lines([body, italic(text(this.#topicGone()))]) : body;
+        return this.#options.api.sendMessage(
           at.chatId,
-          text,
+          html ? shown.html : shown.plain,
           {
             ...(html ? { parse_mode: "HTML" as const } : {}),
             ...threadOf(at),
@@ -233,14 +234,18 @@ export class Outgoing {
             link_preview_options: { is_disabled: true },
           },
           timeout(),
-        ),
-      );
+        );
+      });
     try {
-      return await send(body.html, true);
+      return await send(true);
     } catch (error) {
       if (!(error instanceof Failed) || error.failure.kind !== "markup-refused") throw error;
-      return send(body.plain, false);
+      return send(false);
     }
+  }
+
+  #topicGone(): string {
+    return messagesFor(this.#options.locale).notice.topicGone;
   }
 
   async #editText(ref: MessageRef, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<void> {

@@ -175,6 +175,8 @@ export class Session {
     await this.#bot.api.setWebhook(options.url, {
       secret_token: options.secret,
       allowed_updates: [...ALLOWED_UPDATES],
+      // Several connections at once would deliver a conversation out of order.
+      max_connections: 1,
     });
     if (!this.#stopped) this.#report("connected", this.#name());
   }

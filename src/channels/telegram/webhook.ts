@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { type Bot, webhookCallback } from "grammy";
 import type { Update } from "grammy/types";
-import { ExecError } from "../../core/errors.ts";
 import { MAX_WEBHOOK_BYTES } from "./limits.ts";
 
 export interface WebhookOptions {
@@ -22,13 +21,9 @@ const HEALTH_PATH = "/healthz";
 /** core.telegram.org/bots/api#setwebhook. Without a secret anybody could post updates. */
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/;
 
-/** @throws ExecError `invalid-argument` for a secret that Telegram would refuse, or none. */
-export function checkWebhook({ secret }: WebhookOptions): void {
-  if (!SECRET.test(secret))
-    throw new ExecError(
-      "invalid-argument",
-      "The Telegram webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Set channels.telegram.webhookSecret.",
-    );
+export function webhookProblem({ secret }: WebhookOptions): string | undefined {
+  if (SECRET.test(secret)) return undefined;
+  return "The Telegram webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Set channels.telegram.webhookSecret.";
 }
 
 export class WebhookServer {

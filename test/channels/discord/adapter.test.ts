@@ -242,6 +242,20 @@ describe("discord adapter: in", () => {
     expect(tries).toBe(5);
   }, 20_000);
 
+  it("hands on what is said in one place in order although taking it fails, and lets a press overtake", async () => {
+    await connected();
+    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    let failures = 2;
+    take = async (one) => {
+      if (one.kind === "message" && failures-- > 0) throw new Error("away");
+      events.push(one);
+    };
+    for (const one of ["1", "2", "3"]) await emulator.say(alice, room, one);
+    await emulator.press(alice, ref.messageId, "Deny");
+    await event(3);
+    expect(events.map((one) => (one.kind === "message" ? one.text : one.kind))).toEqual(["press", "1", "2", "3"]);
+  });
+
   it("takes an event on a later try", async () => {
     await connected();
     let failures = 1;
@@ -488,6 +502,15 @@ describe("discord adapter: connection", () => {
     await channel.stop();
     await connected({ messageContent: false });
     expect(channel.status().state).toBe("connected");
+  });
+
+  it("does not start without a token, and says which key to set", async () => {
+    channel = make({ token: " " });
+    await channel.start((one) => take(one));
+    expect(channel.status()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("channels.discord.token"),
+    });
   });
 
   it("can be stopped while a start hangs", async () => {

@@ -67,6 +67,12 @@ describe("telegram inbound", () => {
     });
   });
 
+  it("says that a long message may be the first half of one that the person's app has split", () => {
+    const taken = (length: number) => takeUpdate(message(`/exec ${"x".repeat(length)}`), context);
+    expect(taken(1_000)).not.toHaveProperty("event.mayBeCut");
+    expect(taken(2_100)).toMatchObject({ event: { kind: "command", mayBeCut: true } });
+  });
+
   it("does not take a path for a command", () => {
     expect(takeUpdate(message("/usr/bin/ls"), context)).toMatchObject({
       event: { kind: "message", text: "/usr/bin/ls" },
