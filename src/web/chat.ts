@@ -6,7 +6,7 @@ import { ChatSync } from "./chat-sync.ts";
 import { Connection, type ConnectionState, RequestError } from "./connection.ts";
 import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
 import { type KeyValue, Outbox, type OutgoingMessage } from "./outbox.ts";
-import { later, newId, surroundings } from "./platform.ts";
+import { type Draft, draftOf, later, newId, surroundings } from "./platform.ts";
 import { keepToken, type Session } from "./session.ts";
 
 /** The gateway's limit for one message (protocol/frames.ts, `chat.send`). */
@@ -26,6 +26,7 @@ export interface Chat {
   /** Newest change told while the page looks on, for announcements. */
   readonly news: ReadonlySignal<ChatEntry | undefined>;
   readonly said: ReadonlySignal<readonly string[]>;
+  readonly draft: Draft;
   send(text: string): void;
   resend(clientId: string): void;
   discard(clientId: string): void;
@@ -120,6 +121,7 @@ export function createChat(options: ChatOptions): Chat {
     news,
     pending: computed(() => pendingApprovals(conversation.value)),
     said: computed(() => saidTexts(conversation.value)),
+    draft: draftOf(session.chatId),
     send: (text) => sync.send(text),
     resend: (clientId) => sync.resend(clientId),
     discard: (clientId) => outbox.remove(clientId),

@@ -55,6 +55,7 @@ function staticChat(conversation: Conversation): Chat {
     pending: computed(() => pendingApprovals(conversation)),
     news: signal(undefined),
     said: computed(() => saidTexts(conversation)),
+    draft: { read: () => "", write() {} },
     send() {},
     resend() {},
     discard() {},

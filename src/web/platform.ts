@@ -45,6 +45,33 @@ export function browserStorage(): { readonly values: KeyValue; readonly keys: re
   }
 }
 
+export interface Draft {
+  read(): string;
+  write(text: string): void;
+}
+
+/** What is being written in this tab; it outlives a reload. */
+export function draftOf(chatId: string): Draft {
+  const key = `openclaw-exec.draft.${chatId}`;
+  return {
+    read: () => {
+      try {
+        return sessionStorage.getItem(key) ?? "";
+      } catch {
+        return "";
+      }
+    },
+    write: (text) => {
+      try {
+        if (text === "") sessionStorage.removeItem(key);
+        else sessionStorage.setItem(key, text);
+      } catch {
+        // A full or forbidden storage: the draft lives as long as the page does.
+      }
+    },
+  };
+}
+
 /** Says whether it worked. The clipboard API too is for secure origins only. */
 export async function copy(text: string): Promise<boolean> {
   try {

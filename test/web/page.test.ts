@@ -306,6 +306,30 @@ describeWithBrowser("the page in a browser", () => {
     await connected();
   });
 
+  test("a half-written message outlives a reload", async () => {
+    await open();
+    await connected();
+    await composer().fill("/exec half writ");
+    await page.reload();
+    await connected();
+    expect(await composer().inputValue()).toBe("/exec half writ");
+    await composer().press("Enter");
+    await vi.waitFor(() => expect([...gateway.said.values()]).toEqual(["/exec half writ"]), WAIT);
+    await page.reload();
+    await connected();
+    expect(await composer().inputValue()).toBe("");
+  });
+
+  test("a card that can not be drawn is said to be so, and the others are drawn", async () => {
+    gateway.put(text("before"));
+    gateway.put({ kind: "approval", state: "pending" } as unknown as ApprovalCard);
+    gateway.put(text("after"));
+    await open();
+    await page.getByText("This message can not be shown").waitFor();
+    await page.locator(".message").getByText("after", { exact: true }).waitFor();
+    expect(complaints.splice(0)).not.toEqual([]);
+  });
+
   test("arrow keys bring back what was said, and the draft", async () => {
     for (const words of ["/exec one", "/exec two"])
       gateway.put({ kind: "said", actor: approval.requester, text: words });

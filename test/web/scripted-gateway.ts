@@ -144,6 +144,8 @@ export class ScriptedGateway {
         const page = before.slice(-Number(given.limit));
         return { ok: { entries: page, hasOlder: page.length < before.length } };
       }
+      case "chat.complete":
+        return { ok: { items: [] } };
       case "run.log":
         return { ok: { text: "", offset: 0, lines: 0, totalLines: 0, lost: false, running: true } };
       case "chat.send":

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Message } from "../conversation.ts";
 import { ApprovalView } from "./approval-card.tsx";
+import { CardBoundary } from "./card-boundary.tsx";
 import { RunView } from "./run-card.tsx";
 import { SaidView } from "./said.tsx";
 import { TextView } from "./text-card.tsx";
@@ -22,5 +23,12 @@ function View({ message }: { readonly message: Message }) {
 
 /** Messages are immutable: one that did not change is not drawn again. */
 export function CardView({ message }: { readonly message: Message }) {
-  return useMemo(() => <View message={message} />, [message]);
+  return useMemo(
+    () => (
+      <CardBoundary key={message.seq}>
+        <View message={message} />
+      </CardBoundary>
+    ),
+    [message],
+  );
 }

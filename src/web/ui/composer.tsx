@@ -55,7 +55,7 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
     words: { composer: words },
     language,
   } = useReader();
-  const [text, setText] = useState("");
+  const [text, setText] = useState(() => chat.draft.read());
   const [list, setList] = useState<CompletionList | undefined>(undefined);
   const [walk, setWalk] = useState(NOT_RECALLING);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -81,6 +81,8 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
       put(value);
     },
   }));
+
+  useEffect(() => chat.draft.write(text), [text, chat]);
 
   // Browsers without `field-sizing` grow the field by hand.
   useLayoutEffect(() => {

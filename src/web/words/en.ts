@@ -55,6 +55,7 @@ export const en: Words = {
     reload: "Load the page again",
   },
   card: {
+    notShown: "This message can not be shown by this page. Loading the page again may help.",
     details: "Details",
     sent: "Sent. Waiting for the gateway.",
     stopping: "Stopping.",

@@ -56,6 +56,7 @@ export const nl: Words = {
     reload: "Pagina opnieuw laden",
   },
   card: {
+    notShown: "Dit bericht kan hier niet worden getoond. Misschien helpt het de pagina opnieuw te laden.",
     details: "Details",
     sent: "Verstuurd. Wacht op de gateway.",
     stopping: "Wordt gestopt.",

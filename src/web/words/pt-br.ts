@@ -56,6 +56,7 @@ export const ptBr: Words = {
     reload: "Recarregar a página",
   },
   card: {
+    notShown: "Esta mensagem não pode ser mostrada aqui. Recarregar a página pode ajudar.",
     details: "Detalhes",
     sent: "Enviado. Aguardando o gateway.",
     stopping: "Interrompendo.",

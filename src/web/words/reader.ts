@@ -23,12 +23,12 @@ export function readerOf(locales: readonly string[]): Reader {
   return { language, words: WORDS[language], messages: messagesFor(language) };
 }
 
-const context = createContext<Reader | undefined>(undefined);
+export const ReaderContext = createContext<Reader | undefined>(undefined);
 
-export const ReaderProvider = context.Provider;
+export const ReaderProvider = ReaderContext.Provider;
 
 export function useReader(): Reader {
-  const reader = useContext(context);
+  const reader = useContext(ReaderContext);
   if (reader === undefined) throw new Error("the page needs a ReaderProvider around it");
   return reader;
 }

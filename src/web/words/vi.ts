@@ -56,6 +56,7 @@ export const vi: Words = {
     reload: "Tải lại trang",
   },
   card: {
+    notShown: "Không hiển thị được tin nhắn này. Hãy thử tải lại trang.",
     details: "Chi tiết",
     sent: "Đã gửi. Đang chờ gateway.",
     stopping: "Đang dừng.",

@@ -58,6 +58,7 @@ export interface Words {
     readonly reload: string;
   };
   readonly card: {
+    readonly notShown: string;
     readonly details: string;
     readonly sent: string;
     readonly stopping: string;
