@@ -156,16 +156,16 @@ export class EmbeddedQueue implements Queue {
   }
 
   async schedules(): Promise<readonly { readonly id: string; readonly nextAtMs: number; readonly cadence: Cadence }[]> {
-    return this.#step(() => this.#schedules.list());
+    return this.#ask(() => this.#schedules.list());
   }
 
   async counts(name?: string): Promise<QueueCounts> {
-    return this.#step((now) => this.#jobs.counts(name, now));
+    return this.#ask((now) => this.#jobs.counts(name, now));
   }
 
   async deadLetters(options: { readonly name?: string; readonly limit?: number } = {}): Promise<DeadLetter[]> {
     const limit = pageSize(options.limit);
-    return this.#step(() => this.#jobs.deadLetters(options.name, limit));
+    return this.#ask(() => this.#jobs.deadLetters(options.name, limit));
   }
 
   async retryDead(id: string): Promise<boolean> {
@@ -221,11 +221,16 @@ export class EmbeddedQueue implements Queue {
     if (this.#closed) throw new ExecError("state-unavailable", "The job queue is closed.");
   }
 
-  /** One change or question from outside, after everything that was asked before it. */
-  #step<T>(work: (now: number) => T): T {
+  /** One question from outside, after everything that was added before it. */
+  #ask<T>(work: (now: number) => T): T {
     this.#assertOpen();
     while (this.#adds.length > 0) this.#runTurn();
-    const result = this.#database.transaction(() => work(this.#clock.now()));
+    return work(this.#clock.now());
+  }
+
+  /** One change from outside, likewise. */
+  #step<T>(work: (now: number) => T): T {
+    const result = this.#ask((now) => this.#database.transaction(() => work(now)));
     this.#wake();
     return result;
   }
