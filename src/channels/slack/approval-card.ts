@@ -70,7 +70,7 @@ function approvalMessage(
           ...preformatted(cut.head),
           ...section(italic(m.hidden(cut.hidden))),
           ...preformatted(cut.tail),
-          ...section(italic(m.fingerprint(display.characters, display.sha256))),
+          ...section(italic(display.masked > 0 ? "" : m.fingerprint(display.characters, display.sha256))),
         ];
   const outcome = [view.decidedBy, view.comment, view.statusLine].filter((line) => line !== undefined);
   const body: RichText[] = [

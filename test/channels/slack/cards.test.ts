@@ -159,6 +159,12 @@ describe("approval card", () => {
     expect(seen(message)).toContain("1 secret is masked here; the real text will run.");
   });
 
+  test("a command that was masked before it came here counts as masked (secret-in-command-card)", () => {
+    const [message] = render(approval({ command: "FOO_TOKEN=••• deploy --password •••" })).messages;
+    expect(labels(message)).not.toContain("Allow always");
+    expect(seen(message)).toContain("2 secrets are masked here");
+  });
+
   test.each([2900, 3000, 3100, 5000, 6400])(
     "a heredoc of %d characters with & < > keeps its buttons (slack-section-3000)",
     (length) => {
