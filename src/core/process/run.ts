@@ -304,8 +304,8 @@ export class Run implements ProcessHandle {
       return;
     }
     if (left !== 0) {
-      const what = left === undefined ? "Processes" : left === 1 ? "1 process" : `${left} processes`;
-      if (left !== undefined) this.#note(`${what} it left running ${left === 1 ? "was" : "were"} stopped.`);
+      if (left === 1) this.#note("1 process it left running was stopped.");
+      else if (left !== undefined) this.#note(`${left} processes it left running were stopped.`);
       this.#deps.reaper.stop(tree, () => {});
     }
     this.#end(exit.signal === null ? "exit" : "signal", exit.code, exit.signal);

@@ -1,13 +1,17 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
+import { isExecutableFile } from "../../../src/core/exec/shell.ts";
 import { ShellSnapshots } from "../../../src/core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../../../src/core/hosts/gateway-host.ts";
 import type { HostRun } from "../../../src/core/hosts/host.ts";
 import type { Plan } from "../../../src/core/policy/decision.ts";
+import { stripColor } from "../../../src/core/process/sanitizer.ts";
 import type { Supervisor } from "../../../src/core/process/supervisor.ts";
+import { requireOrSkip } from "../../support/require.ts";
 import { quickSupervisor } from "../process/support.ts";
 
 const PATH = ["/usr/bin", "/bin"];
@@ -132,6 +136,39 @@ describe("text in the user's shell", () => {
     expect(output).toMatch(/^exec \{\}\r\n\/dev\/pts\/\d+\r\n$/);
   });
 });
+
+requireOrSkip("git", isExecutableFile("/usr/bin/git"))(
+  "programs that like to wait for a person (interactive-pager-hang)",
+  () => {
+    const repository = () => {
+      const cwd = mkdtempSync(join(tmpdir(), "openclaw-git-"));
+      const options = { cwd, stdio: "ignore" } as const;
+      execFileSync("git", ["init", "-q"], options);
+      for (const name of ["user.name", "user.email"]) execFileSync("git", ["config", name, "x@example.org"], options);
+      execFileSync("git", ["commit", "-q", "--allow-empty", "-m", "first"], options);
+      for (let index = 0; index < 40; index++) {
+        execFileSync("git", ["commit", "-q", "--allow-empty", "-m", `commit ${index}`], options);
+      }
+      return cwd;
+    };
+
+    it("git log does not page, with or without a terminal", async () => {
+      const cwd = repository();
+      for (const pty of [false, true]) {
+        const { output, end } = await run("git log", { cwd, pty, timeoutMs: 10_000 });
+        expect(end).toMatchObject({ reason: "exit", exitCode: 0 });
+        expect(stripColor(output).match(/^commit /gm)).toHaveLength(41);
+        expect(output.trimEnd().endsWith("first")).toBe(true);
+      }
+    });
+
+    it("git commit without a message ends instead of opening an editor", async () => {
+      const { output, end } = await run("git commit --allow-empty", { cwd: repository(), timeoutMs: 10_000 });
+      expect(end).toMatchObject({ reason: "exit", exitCode: 1 });
+      expect(output).toContain("empty commit message");
+    });
+  },
+);
 
 describe("commands that were allowed without a person", () => {
   it("argv: no shell, the resolved file, the typed name", async () => {
