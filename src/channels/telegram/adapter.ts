@@ -118,7 +118,10 @@ class TelegramAdapter implements TelegramChannel {
   async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
     const session = this.#session;
     if (!session) return notStarted();
-    return isAlertRef(ref) ? { kind: "sent", ref } : session.outgoing.edit(ref, message);
+    if (isAlertRef(ref)) return { kind: "sent", ref };
+    const { card } = message;
+    if (card.kind === "approval" && card.decidedBy) session.decided(ref.chatId, card.decidedBy);
+    return session.outgoing.edit(ref, message);
   }
 
   async live(ref: MessageRef, card: Card): Promise<void> {

@@ -42,6 +42,11 @@ export class CallbackAnswers {
     return this.#answer(open.queryId, text);
   }
 
+  /** What this person pressed for has happened and shows on the card: no alert will come. */
+  settle(chatId: string, actor: Actor): void {
+    this.#finish(`${chatId}|${actor.id}`);
+  }
+
   async plain(queryId: string): Promise<void> {
     await this.#answer(queryId, undefined);
   }

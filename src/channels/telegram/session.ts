@@ -114,6 +114,11 @@ export class Session {
     return this.#callbacks.verdict(message.route, actor, rendered.parts[0]?.plain ?? "");
   }
 
+  /** The card is being edited to what its presser decided. */
+  decided(chatId: string, by: Actor): void {
+    this.#callbacks.settle(chatId, by);
+  }
+
   #startFailed(error: unknown): void {
     const why = this.#why(error);
     if (failureOf(error).kind === "bad-token") {
