@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { readProcTable } from "../src/core/process/kill.ts";
+import { createLeftovers, RUN_MARK } from "../src/core/process/leftovers.ts";
 import { processLimits } from "../src/core/process/limits.ts";
 import { ProcessSessions } from "../src/core/process/registry.ts";
 import type { ProcessSession } from "../src/core/process/session.ts";
@@ -41,7 +42,7 @@ function start(command: string, pty = false): ProcessSession {
     sessionKey: "soak",
   });
   const args = ["--noprofile", "--norc", "-c", command];
-  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
+  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", [RUN_MARK]: session.runId };
   const plan = { file: "/bin/bash", args, cwd: "/tmp", env, stdin: "closed" as const };
   session.attach(supervisor.start(pty ? { ...plan, pty: { cols: 120, rows: 30 } } : plan));
   return session;
@@ -132,6 +133,7 @@ console.log(
 await sessions.close();
 rmSync(folder, { recursive: true, force: true });
 
+const orphans = [...(await createLeftovers().find()).keys()].filter((runId) => runId.startsWith("soak-")).length;
 const leaks = [
   ...(after.descriptors > before.descriptors ? [`${after.descriptors - before.descriptors} descriptors`] : []),
   ...(after.children > before.children ? [`${after.children - before.children} processes`] : []),
@@ -139,6 +141,7 @@ const leaks = [
   ...(after.resources > before.resources ? [`${after.resources - before.resources} active resources`] : []),
   ...(after.rssMb > before.rssMb + RSS_SLACK_MB ? [`${(after.rssMb - before.rssMb).toFixed(0)} MB resident`] : []),
   ...(after.heapMb > before.heapMb + HEAP_SLACK_MB ? [`${(after.heapMb - before.heapMb).toFixed(1)} MB of heap`] : []),
+  ...(orphans > 0 ? [`${orphans} orphans`] : []),
   ...(supervisor.live > 0 ? [`${supervisor.live} children after shutdown`] : []),
 ];
 console.log(leaks.length === 0 ? "nothing leaked" : `LEAKED: ${leaks.join(", ")}`);

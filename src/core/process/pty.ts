@@ -93,6 +93,8 @@ export function spawnPty(
     const stat = readProcStat(pty.pid);
     if (stat !== undefined && !stat.zombie) return;
     exited = true;
+    // From here on the library may close the descriptor at any time, and its number may be given to another file.
+    input.stop();
     lastData = performance.now();
     releaseWhenQuiet();
   };
@@ -123,7 +125,7 @@ export function spawnPty(
     ownGroup: true,
     pty: true,
     get stdinWritable() {
-      return !ended && input.open;
+      return input.open;
     },
     get queuedInput() {
       return input.queued;
@@ -134,7 +136,7 @@ export function spawnPty(
       input.end();
     },
     resize(cols, rows) {
-      if (!ended) pty.resize(cols, rows);
+      if (!ended && !exited) pty.resize(cols, rows);
     },
     detach() {
       if (ended) return;
