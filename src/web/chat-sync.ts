@@ -5,9 +5,10 @@
 import type { Card, PressAction } from "../core/cards.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { ChatEntry, EventFrame, MethodResults } from "../protocol/frames.ts";
-import { type Connection, type LostCode, RequestError } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { type Conversation, EMPTY, withEntries, withLive } from "./conversation.ts";
 import type { Outbox, OutgoingMessage } from "./outbox.ts";
+import { type LostCode, RequestError } from "./request-error.ts";
 
 /** Messages asked for at once. */
 const PAGE = 200;

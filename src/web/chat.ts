@@ -3,10 +3,11 @@ import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { PressAction } from "../core/cards.ts";
 import type { ChatEntry, CompletionItem, MethodResults } from "../protocol/frames.ts";
 import { ChatSync } from "./chat-sync.ts";
-import { Connection, type ConnectionState, RequestError } from "./connection.ts";
+import { Connection, type ConnectionState } from "./connection.ts";
 import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
 import { type KeyValue, Outbox, type OutgoingMessage } from "./outbox.ts";
 import { type Draft, draftOf, later, newId, surroundings } from "./platform.ts";
+import { RequestError } from "./request-error.ts";
 import { keepToken, type Session } from "./session.ts";
 
 /** The gateway's limit for one message (protocol/frames.ts, `chat.send`). */

@@ -4,13 +4,13 @@
  */
 import type {
   CLOSE_CODES,
-  ErrorBody,
   EventFrame,
   MethodName,
   MethodParams,
   MethodResults,
   ServerFrame,
 } from "../protocol/frames.ts";
+import { RequestError } from "./request-error.ts";
 
 /** What a socket tells. `close` comes once, also when opening failed. */
 export interface SocketListener {
@@ -71,21 +71,6 @@ export type ConnectionState =
   /** The gateway does not speak with this page; only a new page or a new gateway helps. */
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "stopped" };
-
-/** Codes beyond the gateway's own: the answer never came. */
-export type LostCode = "connection-lost" | "no-answer";
-
-/** The gateway's refusal, or the loss of its answer. `code` is what programs look at. */
-export class RequestError extends Error {
-  override readonly name = "RequestError";
-  readonly code: string;
-  readonly retryAfterMs: number | undefined;
-  constructor(body: ErrorBody) {
-    super(body.message);
-    this.code = body.code;
-    this.retryAfterMs = body.retryAfterMs;
-  }
-}
 
 export interface ConnectionOptions {
   readonly client: MethodParams["connect"]["client"];

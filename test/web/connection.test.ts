@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EventFrame } from "../../src/protocol/frames.ts";
-import { Connection, type ConnectionState, RequestError } from "../../src/web/connection.ts";
+import { Connection, type ConnectionState } from "../../src/web/connection.ts";
+import { RequestError } from "../../src/web/request-error.ts";
 import { ScriptedGateway, surroundingsOf } from "./scripted-gateway.ts";
 
 const WAIT = { timeout: 5000, interval: 5 };

@@ -1,25 +1,19 @@
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 import { actorName, timeLeft, timeOfDay } from "../format.ts";
-import { later } from "../platform.ts";
 import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
+import { Decide, type Step } from "./decide.tsx";
 import { type Fact, Facts, Prose, Revealed } from "./facts.tsx";
 import { CheckIcon, ClockIcon, CrossIcon, QuestionIcon, WarningIcon } from "./icons.tsx";
 import { usePress } from "./use-press.ts";
 
-/** The gateway's limit for a comment (protocol/frames.ts). */
-const MAX_COMMENT = 500;
-/** A card that has just slid in under the pointer takes no click yet: it was meant for what was there before. */
-const ARM_MS = 400;
 /** From here on the time left is told in colour too. */
 const HURRY_MS = 60_000;
-
-type Step = "choose" | "confirm-always" | "give-reason";
 
 type Words = Messages["approval"];
 
@@ -94,138 +88,6 @@ function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly word
       <Revealed text={words.decidedBy(actorName(card.decidedBy))} />
     </span>
   );
-}
-
-function Waiting() {
-  return <span class="waiting">{useReader().words.card.sent}</span>;
-}
-
-function useArmed(): boolean {
-  const [armed, setArmed] = useState(false);
-  useEffect(() => later(ARM_MS, () => setArmed(true)), []);
-  return armed;
-}
-
-interface DecideProps {
-  readonly card: ApprovalCard;
-  readonly step: Step;
-  readonly busy: boolean;
-  readonly off: boolean;
-  readonly words: Words;
-  go(step: Step): void;
-  decide(decision: ApprovalDecision, comment?: string): void;
-}
-
-function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
-  const off = !useArmed() || offline;
-  const offered = new Set(card.offered);
-  return (
-    <div class="actions">
-      {offered.has("allow-once") && (
-        <button type="button" class="button button-primary" disabled={off} onClick={() => decide("allow-once")}>
-          {words.allowOnce}
-        </button>
-      )}
-      {offered.has("allow-always") && (
-        <button type="button" class="button" disabled={busy} onClick={() => go("confirm-always")}>
-          {words.allowAlways}…
-        </button>
-      )}
-      {offered.has("deny") && (
-        <>
-          <button type="button" class="button button-danger" disabled={off} onClick={() => decide("deny")}>
-            {words.deny}
-          </button>
-          <button type="button" class="quiet-button" disabled={busy} onClick={() => go("give-reason")}>
-            {words.denyWithReason}
-          </button>
-        </>
-      )}
-      {busy && <Waiting />}
-    </div>
-  );
-}
-
-function ConfirmAlways({ card, off, busy, words, go, decide }: DecideProps) {
-  const confirm = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => confirm.current?.focus(), []);
-  return (
-    <fieldset class="step">
-      <legend class="off-screen">{words.alwaysConfirmTitle}</legend>
-      <p class="step-title">{words.alwaysStores}:</p>
-      <ul class="stored">
-        {card.always.map((sentence) => (
-          <li key={sentence}>
-            <Prose text={sentence} />
-          </li>
-        ))}
-      </ul>
-      <div class="actions">
-        <button
-          ref={confirm}
-          type="button"
-          class="button button-primary"
-          disabled={off}
-          onClick={() => decide("allow-always")}
-        >
-          {words.allowAlways}
-        </button>
-        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          {words.cancel}
-        </button>
-        {busy && <Waiting />}
-      </div>
-    </fieldset>
-  );
-}
-
-function GiveReason({ off, busy, words, go, decide }: DecideProps) {
-  const [reason, setReason] = useState("");
-  const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
-  return (
-    <form
-      class="step"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const comment = reason.trim();
-        if (!off) decide("deny", comment === "" ? undefined : comment);
-      }}
-    >
-      <label class="step-title">
-        {words.reasonLabel}
-        <input
-          ref={field}
-          class="field"
-          type="text"
-          maxLength={MAX_COMMENT}
-          autocomplete="off"
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
-      <div class="actions">
-        <button type="submit" class="button button-danger" disabled={off}>
-          {words.deny}
-        </button>
-        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          {words.cancel}
-        </button>
-        {busy && <Waiting />}
-      </div>
-    </form>
-  );
-}
-
-function Decide(props: DecideProps) {
-  switch (props.step) {
-    case "choose":
-      return <Choose {...props} />;
-    case "confirm-always":
-      return <ConfirmAlways {...props} />;
-    case "give-reason":
-      return <GiveReason {...props} />;
-  }
 }
 
 /** Keys of a focused card: `a` allow once, `A` allow always (asks back), `d` deny, `D` deny with a reason, Esc back. */

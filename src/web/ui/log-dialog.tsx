@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { MethodResults } from "../../protocol/frames.ts";
 import { plainText } from "../ansi.ts";
-import { RequestError } from "../connection.ts";
 import { copy, download, later } from "../platform.ts";
+import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
 import { Revealed } from "./facts.tsx";
 import { DownloadIcon } from "./icons.tsx";

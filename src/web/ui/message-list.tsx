@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat.ts";
-import { RequestError } from "../connection.ts";
 import type { Message } from "../conversation.ts";
 import { dayKey, dayName } from "../format.ts";
 import { earlier, later, type RenderWindow, stretch } from "../render-window.ts";
+import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
 import { CardView } from "./card-view.tsx";
 import { DownIcon } from "./icons.tsx";

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Card, PressAction } from "../../core/cards.ts";
-import { RequestError } from "../connection.ts";
 import { later } from "../platform.ts";
+import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 
