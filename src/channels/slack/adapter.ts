@@ -231,7 +231,12 @@ export class SlackChannel implements Channel {
     this.accountDetail = accountDetail(auth, botName);
     new SlackListeners({
       identity,
-      rules: { replyToMode: options.replyToMode ?? (() => "off"), allowBots: options.allowBots ?? false },
+      rules: {
+        replyToMode: options.replyToMode ?? (() => "off"),
+        allowBots: options.allowBots ?? false,
+        // Cards name `approve` as what to type, so it is understood whatever is registered.
+        commandNames: new Set(["approve", ...deps.commands.map((command) => command.name)]),
+      },
       implicitMentions: options.implicitMentions ?? { replyToBot: true, threadParticipation: true },
       wrapper: options.wrapper ?? DEFAULT_WRAPPER,
       people: new People(reads, () => deps.clock.now()),

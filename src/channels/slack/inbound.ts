@@ -21,6 +21,8 @@ export interface MessageRules {
   readonly replyToMode: (chatId: string) => ReplyToMode;
   /** Report what other bots say, as actors of kind `agent`. */
   readonly allowBots: boolean;
+  /** `@bot exec ls` means `/exec ls`: Slack keeps typed slashes for itself, and everywhere in threads. */
+  readonly commandNames: ReadonlySet<string>;
 }
 
 export interface MessageFacts {
@@ -59,7 +61,7 @@ export function readMessage(event: unknown, self: SlackIdentity, rules: MessageR
     id: `message:${self.teamId}:${chatId}:${ts}`,
     ...speaker,
     route: routeOf(self, chatId, chatType, inThread ?? ownThread),
-    text: readSlackText(stripLeadingMention(raw, mention)).trim(),
+    text: readSpoken(raw, mention, rules.commandNames),
     mentionsBot: mention.test(raw),
     ...(inThread === undefined
       ? {}
@@ -234,10 +236,26 @@ function routeOf(self: SlackIdentity, chatId: string, chatType: ChatType, thread
   };
 }
 
-function stripLeadingMention(text: string, mention: RegExp): string {
-  const trimmed = text.trimStart();
+function readSpoken(raw: string, mention: RegExp, commandNames: ReadonlySet<string>): string {
+  const trimmed = raw.trimStart();
   const match = mention.exec(trimmed);
-  return match?.index === 0 ? trimmed.slice(match[0].length).replace(/^[\s:,]+/, "") : text;
+  const addressed = match?.index === 0;
+  const rest = addressed ? trimmed.slice(match[0].length).replace(/^[\s:,]+/, "") : raw;
+  const text = readSlackText(rest).trim();
+  const word = /^[A-Za-z][\w-]*(?=\s|$)/.exec(text)?.[0];
+  const command = addressed && word !== undefined && commandNames.has(word.toLowerCase()) ? `/${text}` : text;
+  return command.startsWith("/") ? withoutCodeStyle(command) : command;
+}
+
+const CODE_STYLED = /^(\/[\w-]+:?(?:\s+[\w-]+=[^\s`]+)*(?:\s+--)?\s+)(?:```\s*([^`]+?)\s*```|`([^`\n]+)`)$/;
+
+/**
+ * Slack draws `ls` typed in backticks as code: the backticks are formatting, as bold is, and not part of what the person
+ * sees. A command that is code as a whole is read without them; left in, a shell would run its output.
+ */
+function withoutCodeStyle(command: string): string {
+  const match = CODE_STYLED.exec(command);
+  return match === null ? command : `${match[1]}${match[2] ?? match[3]}`;
 }
 
 export function isTs(value: string | undefined): value is string {

@@ -47,7 +47,7 @@ describe("Socket Mode", () => {
     expect(first).toMatchObject({
       kind: "message",
       id: `message:T0ACMECORP:C0GENERAL:${ts}`,
-      text: 'exec echo "a && b" > x; curl http://x.io/?a=1&b=2',
+      text: '/exec echo "a && b" > x; curl http://x.io/?a=1&b=2',
       addressed: true,
       route: { chatType: "channel", chatId: "C0GENERAL", threadId: ts, scopeId: "T0ACMECORP" },
       actor: { kind: "person", id: "U0BRAMWIT", display: "bram", locale: "nl-NL" },

@@ -20,7 +20,11 @@ const base = {
   text: "hi",
   channel_type: "channel",
 };
-const rules = (mode: "off" | "first" | "all", allowBots = false) => ({ replyToMode: () => mode, allowBots });
+const rules = (mode: "off" | "first" | "all", allowBots = false) => ({
+  replyToMode: () => mode,
+  allowBots,
+  commandNames: new Set(["exec", "approve"]),
+});
 const read = (over: object, threads: "off" | "first" | "all" = "all"): ReturnType<typeof readMessage> =>
   readMessage({ ...base, ...over }, self, rules(threads));
 
@@ -113,7 +117,10 @@ describe("readMessage", () => {
   });
 
   test.each([
-    ["<@U0BOT> exec ls", "exec ls", true],
+    ["<@U0BOT> exec ls", "/exec ls", true],
+    ["<@U0BOT> Approve 3f0c1a2b deny because it's unsafe", "/Approve 3f0c1a2b deny because it's unsafe", true],
+    ["<@U0BOT> executive summary, please", "executive summary, please", true],
+    ["exec ls", "exec ls", false],
     ["  <@U0BOT|openclaw>: /exec ls", "/exec ls", true],
     ["please <@U0BOT> exec ls", "please @U0BOT exec ls", true],
     ["<@U2> exec ls", "@U2 exec ls", false],
@@ -133,6 +140,18 @@ describe("readMessage", () => {
     expect(allowed({ bot_id: "B0BOT", user: undefined, subtype: "bot_message" })).toBeUndefined();
     expect(allowed({ bot_id: "B0BOT", user: "U0BOT" })).toBeUndefined();
     expect(allowed({ user: "U1" })).toMatchObject({ fromBot: false });
+  });
+
+  test.each([
+    ["<@U0BOT> exec `ls -la`", "/exec ls -la"],
+    ["<@U0BOT> exec ```\nls &amp;&amp; pwd\necho x\n```", "/exec ls && pwd\necho x"],
+    ["<@U0BOT> exec host=node timeout=5 -- `make`", "/exec host=node timeout=5 -- make"],
+    [" /exec `ls`", "/exec ls"],
+    ["<@U0BOT> exec echo `date`", "/exec echo `date`"],
+    ["<@U0BOT> exec `a` `b`", "/exec `a` `b`"],
+    ["<@U0BOT> look at `ls`", "look at `ls`"],
+  ])("a command that is code as a whole loses the formatting: %j", (raw, text) => {
+    expect(read({ text: raw })?.text).toBe(text);
   });
 
   test("a mention and its message have one id", () => {

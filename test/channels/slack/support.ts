@@ -106,7 +106,7 @@ export function rig(emulator: SlackEmulator, over: Partial<SlackOptions> = {}, d
         clock: emulator.clock,
         log: { info: line, warn: line, error: line },
         redactor: createRedactor([emulator.tokens.bot, emulator.tokens.app]),
-        commands: [],
+        commands: [{ name: "exec", summary: "Run a command", options: [] }],
         ...deps,
       },
     ),
