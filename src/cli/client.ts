@@ -105,11 +105,9 @@ export class GatewayClient extends EventEmitter<ClientEvents> {
 
   /** Resolves once connected; rejects when that can not succeed (or, without `reconnect`, did not). */
   start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.once("up", () => resolve());
-      this.once("end", reject);
-      this.#open();
-    });
+    const up = this.#nextUp();
+    this.#open();
+    return up;
   }
 
   /** Rejects with the gateway's error, or with `gateway-unreachable` when the connection is or gets lost. */
@@ -121,10 +119,21 @@ export class GatewayClient extends EventEmitter<ClientEvents> {
   /** Resolves at once when connected, otherwise at the next connection; rejects when there will be none. */
   connected(): Promise<void> {
     if (this.#connected) return Promise.resolve();
-    if (this.#stopped) return Promise.reject(lost());
+    return this.#stopped ? Promise.reject(lost()) : this.#nextUp();
+  }
+
+  #nextUp(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.once("up", () => resolve());
-      this.once("end", reject);
+      const up = () => {
+        this.off("end", end);
+        resolve();
+      };
+      const end = (error: Error) => {
+        this.off("up", up);
+        reject(error);
+      };
+      this.once("up", up);
+      this.once("end", end);
     });
   }
 

@@ -5,7 +5,7 @@
  */
 import type { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RawData, WebSocket } from "ws";
-import { ExecError } from "../core/errors.ts";
+import { type ErrorCode, ExecError } from "../core/errors.ts";
 import type { Actor } from "../core/route.ts";
 import {
   CLOSE_CODES,
@@ -25,6 +25,7 @@ import { parseJson } from "./json-text.ts";
 import type { ServerLimits } from "./limits.ts";
 import { answer, isMethod } from "./methods.ts";
 import type { Peer } from "./peer.ts";
+import type { Refusals } from "./refusals.ts";
 import type { ServerDeps } from "./server-deps.ts";
 import { Watches } from "./watches.ts";
 import type { Work } from "./work.ts";
@@ -42,6 +43,7 @@ export interface ConnectionParts {
   readonly gate: TokenGate;
   readonly work: Work;
   readonly rate: RateLimiterMemory;
+  readonly refusals: Refusals;
   readonly draining: () => boolean;
 }
 
@@ -176,7 +178,11 @@ export class Connection {
     } catch (error) {
       const body = this.#body(error, "connect");
       this.#fail(frame.id, body);
-      await this.#refused(body);
+      await this.#parts.refusals.note({
+        surface: "websocket",
+        reason: body.code as ErrorCode,
+        peer: this.#peer,
+      });
       this.close(closeCodeFor(body.code), body.message);
     }
   }
@@ -239,17 +245,6 @@ export class Connection {
     const reference = this.#parts.deps.newId();
     this.#parts.deps.logger.error({ err: error, reference, method }, "request failed");
     return internalError(reference);
-  }
-
-  async #refused(body: ErrorBody): Promise<void> {
-    const { deps } = this.#parts;
-    deps.metrics.refused.inc({ surface: "websocket", reason: body.code });
-    if (body.code !== "unauthorized") return;
-    const { address } = this.#peer;
-    deps.logger.warn({ address, reason: body.code }, "client refused");
-    await deps.audit
-      .record({ type: "access-refused", surface: "websocket", reason: body.code, address })
-      .catch((error: unknown) => deps.logger.error({ err: error }, "the audit trail could not be written"));
   }
 }
 

@@ -12,6 +12,7 @@ import { errorBody, httpStatus, internalError } from "./error-body.ts";
 import { parseJson } from "./json-text.ts";
 import type { ServerLimits } from "./limits.ts";
 import { checkHost, checkOrigin, peerOf } from "./peer.ts";
+import type { Refusals } from "./refusals.ts";
 import type { ServerDeps } from "./server-deps.ts";
 import type { Encoding, StaticFiles } from "./static-files.ts";
 import type { Work } from "./work.ts";
@@ -24,6 +25,7 @@ export interface HttpParts {
   readonly gate: TokenGate;
   readonly work: Work;
   readonly files: StaticFiles;
+  readonly refusals: Refusals;
   readonly draining: () => boolean;
 }
 
@@ -33,8 +35,14 @@ const API_ACTOR: Actor = { kind: "person", channel: "api", accountId: "default",
 const KNOWN_ROUTES = new Set(["/", "/healthz", "/readyz", "/metrics", "/tools/invoke"]);
 
 export function createHttpApp(parts: HttpParts): Hono<Env> {
-  const { deps, limits, gate, work, files, draining } = parts;
+  const { deps, limits, gate, work, files, refusals, draining } = parts;
   const app = new Hono<Env>();
+  const refused = (c: Context<Env>, error: unknown): Promise<void> =>
+    refusals.note({
+      surface: "http",
+      reason: error instanceof ExecError ? error.code : "internal",
+      peer: peerOf(c.env.incoming),
+    });
 
   app.use(async (c, next) => {
     const started = deps.clock.monotonic();
@@ -75,7 +83,7 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
       checkHost(c.req.header("host"), deps.auth);
       if (c.req.method !== "GET" && c.req.method !== "HEAD") checkOrigin(c.env.incoming.headers, deps.auth);
     } catch (error) {
-      await refused(deps, c, error);
+      await refused(c, error);
       throw error;
     }
     await next();
@@ -85,7 +93,7 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
     try {
       await gate.check(bearerToken(c.req.header("authorization")), peerOf(c.env.incoming));
     } catch (error) {
-      await refused(deps, c, error);
+      await refused(c, error);
       throw error;
     }
   };
@@ -195,14 +203,4 @@ function encodingFor(c: Context<Env>): Encoding {
     supports: ["br", "gzip", "identity"],
     default: "identity",
   }) as Encoding;
-}
-
-async function refused(deps: ServerDeps, c: Context<Env>, error: unknown): Promise<void> {
-  const code = error instanceof ExecError ? error.code : "internal";
-  deps.metrics.refused.inc({ surface: "http", reason: code });
-  // A throttled address would otherwise fill the trail as fast as it can send.
-  if (code === "rate-limited") return;
-  const { address } = peerOf(c.env.incoming);
-  deps.logger.warn({ address, path: c.req.path, reason: code }, "request refused");
-  await deps.audit.record({ type: "access-refused", surface: "http", reason: code, address });
 }

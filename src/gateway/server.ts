@@ -7,6 +7,7 @@ import { TokenGate } from "./auth.ts";
 import { createHttpApp } from "./http.ts";
 import { DEFAULT_LIMITS, type ServerLimits } from "./limits.ts";
 import { isLoopback } from "./peer.ts";
+import { Refusals } from "./refusals.ts";
 import type { ListenOptions, RunningServer, ServerDeps } from "./server-deps.ts";
 import { BUILT_PAGE, StaticFiles } from "./static-files.ts";
 import { SHORT_TOKEN_CHARS } from "./token.ts";
@@ -34,16 +35,17 @@ export async function startServer(deps: ServerDeps, options: ListenOptions): Pro
     lockoutSec: limits.tokenLockoutSec,
   });
   const work = new Work();
+  const refusals = new Refusals(deps);
   let draining = false;
   const isDraining = () => draining;
 
-  const app = createHttpApp({ deps, limits, gate, work, files, draining: isDraining });
+  const app = createHttpApp({ deps, limits, gate, work, files, refusals, draining: isDraining });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   await listen(server, options);
 
-  const clients = new WebSocketClients({ deps, limits, gate, work, draining: isDraining });
+  const clients = new WebSocketClients({ deps, limits, gate, work, refusals, draining: isDraining });
   server.on("upgrade", (request, socket, head) => clients.upgrade(request, socket, head));
   const { port } = server.address() as AddressInfo;
 

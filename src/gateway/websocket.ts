@@ -57,13 +57,10 @@ export class WebSocketClients {
   }
 
   #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {
-    const { deps } = this.#parts;
     const code: ErrorCode = error instanceof ExecError ? error.code : "invalid-argument";
     const message = error instanceof ExecError ? error.message : "The request line is not understood.";
     const status = httpStatus(code);
-    const { address } = peerOf(request);
-    deps.metrics.refused.inc({ surface: "websocket", reason: code });
-    deps.logger.warn({ address, reason: code }, "upgrade refused");
+    void this.#parts.refusals.note({ surface: "websocket", reason: code, peer: peerOf(request) });
     const body = JSON.stringify({ ok: false, error: { code, message } });
     socket.end(
       `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: application/json\r\n` +

@@ -209,7 +209,7 @@ export interface MethodResults {
   /**
    * `reset`: what lies between `afterSeq` and now is no longer kept (or is too much to send); the entries are the
    * newest page and replace everything the client has of this chat. A page also ends at 512 KiB, so fewer messages than
-   * `limit` may come with `hasOlder`.
+   * `limit` may come with `hasOlder`. After catching up `hasOlder` is always true: the client knows how far back it has.
    */
   "chat.open": {
     readonly entries: readonly ChatEntry[];

@@ -185,6 +185,15 @@ describe("token", () => {
     ]);
   });
 
+  test("nobody can push the audit trail out by knocking: refusals of one address are written down only so often", async () => {
+    const server = await start();
+    for (let attempt = 0; attempt < 25; attempt += 1) await invoke(server, "{}", {});
+    const { entries } = await server.deps.audit.read({ limit: 100 });
+    expect(entries).toHaveLength(10);
+    const counted = await server.deps.metrics.registry.getSingleMetricAsString("openclaw_exec_access_refused_total");
+    expect(counted).toContain('{surface="http",reason="unauthorized"} 25');
+  });
+
   test("after too many wrong tokens the address has to wait and is told how long", async () => {
     const server = await start({ limits: { maxTokenFailures: 3, tokenLockoutSec: 60 } });
     for (let attempt = 0; attempt < 3; attempt += 1)
