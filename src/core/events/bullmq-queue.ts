@@ -13,8 +13,12 @@ import { BullmqWorker } from "./bullmq-worker.ts";
 import { ABORT_GRACE_MS, assertConcurrency, DEFAULT_DRAIN_MS, planJob } from "./job-spec.ts";
 import type { Cadence, DeadLetter, Handler, JobSpec, Queue, QueueCounts } from "./queue.ts";
 
-/** How long a job stays with a process that went silent before another may run it. BullMQ's own default. */
-export const LOCK_MS = 30_000;
+/**
+ * How long a job stays with a process that went silent before another may run it. BullMQ's own 30 s would leave whoever
+ * waits for a killed gateway's work alone for a minute: here it goes on within 10 s. A process that is silent for longer
+ * without being dead runs a job beside another; handlers put a once-marker first, so that does no harm.
+ */
+export const LOCK_MS = 5_000;
 
 /** How long closing waits for Redis to take what is left; beyond it the locks run out and the jobs run again. */
 const CLOSE_LIMIT_MS = 1500;

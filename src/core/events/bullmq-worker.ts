@@ -68,7 +68,8 @@ export class BullmqWorker {
       prefix: options.prefix,
       concurrency: options.concurrency,
       lockDuration: options.lockMs,
-      stalledInterval: options.lockMs,
+      // A job counts as stalled at the second look that finds it without a lock.
+      stalledInterval: options.lockMs / 2,
       // BullMQ fails a job whose process died more often than this.
       maxStalledCount: MAX_CRASHES - 1,
       settings: {
