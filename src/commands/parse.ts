@@ -22,3 +22,19 @@ export function parseCommand(text: string, options: { readonly bash: boolean }):
   const [, name = "", bot, rest = ""] = match;
   return { name: name.toLowerCase(), args: rest.trim(), ...(bot ? { bot } : {}) };
 }
+
+/** Commands that make sense only with something behind them, and those that stand alone. */
+const WITH_ARGUMENTS = new Set(["exec", "approve", "process", "pair"]);
+const ALONE = new Set(["help", "status", "stop", "whoami", "commands"]);
+
+/**
+ * `@bot exec ls` without the slash: where a platform keeps `/` for itself, people address the bot by name. Only the
+ * exact first word counts, and only in a message that addressed the bot; anything else stays words.
+ */
+export function parseAddressed(text: string): ParsedCommand | undefined {
+  const match = /^\s*([a-z]+)(?:\s+([\s\S]*\S))?\s*$/i.exec(text);
+  const name = match?.[1]?.toLowerCase() ?? "";
+  const args = match?.[2] ?? "";
+  if (args === "" ? ALONE.has(name) : WITH_ARGUMENTS.has(name)) return { name, args };
+  return undefined;
+}

@@ -6,7 +6,7 @@
 
 import type { Inbound } from "../channels/channel.ts";
 import type { CommandContext } from "../commands/command.ts";
-import { parseCommand } from "../commands/parse.ts";
+import { type ParsedCommand, parseAddressed, parseCommand } from "../commands/parse.ts";
 import { findCommand, nearestCommand } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
@@ -103,8 +103,7 @@ export function createIngress(options: IngressOptions): Ingress {
     event: Extract<Inbound, { kind: "message" }>,
     context: Omit<CommandContext, "args">,
   ): Promise<void> {
-    const settings = options.config().commands;
-    const parsed = settings.text ? parseCommand(event.text, { bash: settings.bash }) : undefined;
+    const parsed = options.config().commands.text ? typedCommand(event, options.config().commands.bash) : undefined;
     if (parsed) {
       await command(parsed.name, parsed.args, context);
       return;
@@ -232,8 +231,12 @@ function commandName(event: Inbound): string | undefined {
     case "command":
       return event.name;
     case "message":
-      return parseCommand(event.text, { bash: true })?.name;
+      return typedCommand(event, true)?.name;
   }
+}
+
+function typedCommand(event: Extract<Inbound, { kind: "message" }>, bash: boolean): ParsedCommand | undefined {
+  return parseCommand(event.text, { bash }) ?? (event.addressed ? parseAddressed(event.text) : undefined);
 }
 
 export function errorCard(error: ExecError): Card {

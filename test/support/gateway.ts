@@ -39,6 +39,8 @@ export type ToolAnswer =
 export interface TestGatewayOptions {
   readonly config?: object;
   readonly redisUrl?: string;
+  /** Secrets of chat accounts. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -54,6 +56,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       env: {
         OPENCLAW_STATE_DIR: stateDir,
         HOME: stateDir,
+        ...options.env,
         ...(options.redisUrl ? { REDIS_URL: options.redisUrl } : {}),
       },
       workingDir: stateDir,

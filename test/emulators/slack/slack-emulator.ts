@@ -569,7 +569,8 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     return conversation;
   }
 
-  private readonly names = {
+  /** Ids as the names people see. */
+  readonly names = {
     user: (id: string): string => this.userName(id),
     channel: (id: string): string => this.workspace.conversations.get(id)?.name ?? id,
   };
