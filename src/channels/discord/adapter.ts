@@ -21,7 +21,7 @@ import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
-import { MAX_V2_TEXT, MIN_EDIT_MS, TAKE_RETRY_MS } from "./limits.ts";
+import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, TAKE_RETRY_MS } from "./limits.ts";
 import { OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
 import { syncCommands } from "./registration.ts";
@@ -37,6 +37,8 @@ export interface DiscordAccount {
   readonly allowBots?: boolean;
   readonly textChunkLimit?: number;
   readonly cleanupAfterResolve?: boolean;
+  /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
+  readonly placeholderMs?: number;
 }
 
 export type DiscordDeps = AdapterDeps;
@@ -111,8 +113,8 @@ class DiscordAdapter implements Channel {
         redactor: this.#deps.redactor,
         onState: (state, detail) => this.#set(state, detail),
         onReady: (client) => void this.#registerCommands(client),
-        onMessage: (client, message) => void this.#onMessage(client, message),
-        onInteraction: (client, interaction) => void this.#onInteraction(client, interaction),
+        onMessage: (client, message) => this.#guarded(this.#onMessage(client, message)),
+        onInteraction: (client, interaction) => this.#guarded(this.#onInteraction(client, interaction)),
       });
       await this.#connection.start();
     });
@@ -160,6 +162,16 @@ class DiscordAdapter implements Channel {
     const next = this.#turn.then(work);
     this.#turn = next.catch(() => undefined);
     return next;
+  }
+
+  /** An event nobody foresaw is left out; it must not end the process. */
+  #guarded(work: Promise<void>): void {
+    work.catch((error: unknown) =>
+      this.#deps.log.error(
+        { channel: "discord", error: this.#why(error) },
+        "An event could not be understood and was left out.",
+      ),
+    );
   }
 
   #context(client: Client<true>): InboundContext {
@@ -243,13 +255,15 @@ class DiscordAdapter implements Channel {
       );
       if (kind !== "already-answered") return;
     }
-    this.#open.add({
+    const open = this.#open.add({
       id: interaction.id,
       token: interaction.token,
       userId: actor.id,
       channelId: interaction.channel?.id ?? interaction.channel_id ?? "",
       placeholder: placeholderOf(answer),
     });
+    if (open.placeholder === "none") return;
+    setTimeout(() => void this.#outgoing.giveUp(open), this.#account.placeholderMs ?? PLACEHOLDER_MS).unref();
   }
 
   /** Commands keep their place among what is said; a press overtakes, since what it decides may be waited for. */

@@ -16,8 +16,6 @@ export const MAX_CHOICES = 25;
 export const MAX_CHOICE = 100;
 export const MAX_DESCRIPTION = 100;
 export const COMMAND_NAME = /^[-_'\p{L}\p{N}]{1,32}$/u;
-/** What a bot may upload without boosts. */
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** A card keeps this much below the limit. */
 export const TEXT_BUDGET = 3900;
@@ -34,6 +32,8 @@ export const MIN_EDIT_MS = 1_500;
 
 /** An interaction's token dies after 15 minutes; from 14 on the bot's own is used. */
 export const TOKEN_LIFETIME_MS = 14 * 60_000;
+/** A command that got no answer by then gets none: its "thinking…" is taken away. */
+export const PLACEHOLDER_MS = 60_000;
 /** Older than its token: a replay. */
 export const INTERACTION_MAX_AGE_MS = 15 * 60_000;
 /** Autocomplete must be answered within 3 seconds. */

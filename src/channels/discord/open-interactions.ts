@@ -50,8 +50,13 @@ export class OpenInteractions {
     const named = route.replyToId === undefined ? undefined : this.#open.get(route.replyToId);
     if (named && this.#alive(named) && (onlyFor === undefined || onlyFor.id === named.userId)) return named;
     if (!onlyFor) return undefined;
+    // Another one's placeholder is not for this message.
     const place = route.threadId ?? route.chatId;
-    return this.#open.newest().find((one) => one.userId === onlyFor.id && one.channelId === place && this.#alive(one));
+    return this.#open
+      .newest()
+      .find(
+        (one) => one.userId === onlyFor.id && one.channelId === place && one.placeholder === "none" && this.#alive(one),
+      );
   }
 
   /** `messageId` was made with this token and may need it to be changed. */

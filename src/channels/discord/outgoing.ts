@@ -1,11 +1,11 @@
 /** Sending and editing: one neutral message, the calls it takes, and what became of it. */
 import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import {
   type APIMessage,
   type APIMessageTopLevelComponent,
   ChannelType,
   type Client,
+  ComponentType,
   MessageFlags,
   type RawFile,
   Routes,
@@ -15,12 +15,14 @@ import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
+import { type LogForChat, readLogForChat } from "../log-file.ts";
 import { Pauses } from "../pauses.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { type DiscordFile, type DiscordMessage, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
-import { MAX_FILE_BYTES, MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RETRY_MIN_MS } from "./limits.ts";
+import { MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RETRY_MIN_MS } from "./limits.ts";
+import { escapeMarkdown, small } from "./markup.ts";
 import type { OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 
 interface Progress {
@@ -135,10 +137,16 @@ export class Outgoing {
   }
 
   async #sendAll(client: Client<true>, message: Outbound, progress: Progress): Promise<MessageRef> {
-    const attachment = message.file ? await this.#readLog(message.file) : undefined;
+    const locale = localeOf(message);
+    const log: LogForChat = message.file
+      ? await readLogForChat(message.file, this.#options.redactor)
+      : { kind: "empty" };
+    const attachment = log.kind === "log" ? rawFile({ ...log, name: attachmentName(log.name) }) : undefined;
+    const missing =
+      log.kind === "unreadable" ? messagesFor(locale, this.#options.locale).run.logNotAttached(log.why) : undefined;
     const render = (): readonly DiscordMessage[] =>
       this.#render(message.card, {
-        locale: localeOf(message),
+        locale,
         ...(progress.withholdAllow ? { withholdAllow: true } : {}),
         ...(attachment && message.card.kind === "run" ? { attached: attachment.name } : {}),
       });
@@ -148,7 +156,7 @@ export class Outgoing {
       const part = parts[index];
       if (!part) continue;
       const isLast = index === parts.length - 1;
-      const body = this.#bodyOf(part, isLast ? attachment : undefined, message.card.kind === "run");
+      const body = bodyOf(part, isLast ? { attachment, missing } : {}, message.card.kind === "run");
       try {
         progress.sent.set(index, await this.#sendOne(client, message, body, index));
       } catch (error) {
@@ -161,12 +169,6 @@ export class Outgoing {
     const ref = progress.sent.get(parts.length - 1);
     if (!ref) throw new Error("a message without parts");
     return ref;
-  }
-
-  #bodyOf(part: DiscordMessage, log: RawFile | undefined, shownByCard: boolean): Body {
-    if (!log) return { components: part.components, files: filesOf(part.file) };
-    const shown = shownByCard ? [] : [{ type: 13 as const, file: { url: `attachment://${log.name}` } }];
-    return { components: [...part.components, ...shown], files: [...filesOf(part.file), log] };
   }
 
   /** Through the interaction it answers while that lives, else as a message of the bot. */
@@ -192,23 +194,47 @@ export class Outgoing {
     body: Body,
   ): Promise<APIMessage | undefined> {
     const wanted = message.onlyFor ? "private" : "public";
-    const original = Routes.webhookMessage(client.application.id, interaction.token, "@original");
-    if (interaction.placeholder === wanted) {
-      const sent = (await client.rest.patch(original, {
-        ...requestOf(body, MessageFlags.IsComponentsV2),
-        auth: false,
-      })) as APIMessage;
-      interaction.placeholder = "none";
-      interaction.answerId = sent.id;
-      this.#options.open.made(sent.id, interaction);
-      return sent;
+    const { placeholder } = interaction;
+    // Taken before the call, so that nothing else removes what is just being replaced.
+    interaction.placeholder = "none";
+    if (placeholder === wanted) {
+      try {
+        const sent = await this.#replacePlaceholder(client, interaction, body);
+        interaction.answerId = sent.id;
+        this.#options.open.made(sent.id, interaction);
+        return sent;
+      } catch (error) {
+        interaction.placeholder = placeholder;
+        throw error;
+      }
     }
-    if (interaction.placeholder !== "none") {
-      // The first follow-up would take over the placeholder's visibility, so the placeholder goes first.
-      await client.rest.delete(original, { auth: false });
-      interaction.placeholder = "none";
-    }
+    // The first follow-up would take over the placeholder's visibility, so the placeholder goes first.
+    if (placeholder !== "none") await this.#removePlaceholder(client, interaction);
     return message.onlyFor ? this.#followUp(client, interaction, body, PRIVATE_V2) : undefined;
+  }
+
+  async #replacePlaceholder(client: Client<true>, interaction: OpenInteraction, body: Body): Promise<APIMessage> {
+    const original = Routes.webhookMessage(client.application.id, interaction.token, "@original");
+    const request = { ...requestOf(body, MessageFlags.IsComponentsV2), auth: false };
+    return (await client.rest.patch(original, request)) as APIMessage;
+  }
+
+  async #removePlaceholder(client: Client<true>, interaction: OpenInteraction): Promise<void> {
+    const original = Routes.webhookMessage(client.application.id, interaction.token, "@original");
+    await client.rest.delete(original, { auth: false });
+  }
+
+  /** Nobody answered: what people see must not go on "thinking". */
+  async giveUp(interaction: OpenInteraction): Promise<void> {
+    const client = this.#options.client();
+    if (!client || interaction.placeholder === "none") return;
+    interaction.placeholder = "none";
+    try {
+      await this.#removePlaceholder(client, interaction);
+    } catch (error) {
+      const { log, redactor } = this.#options;
+      log.info({ channel: "discord", error: describeError(error, redactor) }, "A placeholder could not be removed.");
+    }
   }
 
   async #followUp(client: Client<true>, interaction: OpenInteraction, body: Body, flags: number): Promise<APIMessage> {
@@ -293,26 +319,6 @@ export class Outgoing {
     }
   }
 
-  async #readLog(file: { readonly name: string; readonly path: string }): Promise<RawFile | undefined> {
-    const { log, redactor } = this.#options;
-    try {
-      const { size } = await stat(file.path);
-      if (size > 0 && size <= MAX_FILE_BYTES)
-        return {
-          name: attachmentName(file.name),
-          data: await readFile(file.path),
-          contentType: "text/plain; charset=utf-8",
-        };
-      log.warn({ channel: "discord", bytes: size }, "A log is empty or too large for Discord and was left out.");
-    } catch (error) {
-      log.warn(
-        { channel: "discord", error: describeError(error, redactor) },
-        "A log could not be read and was left out.",
-      );
-    }
-    return undefined;
-  }
-
   #result(error: unknown, key: string): SendResult {
     const failure = failureOf(error);
     const why = describeError(error, this.#options.redactor);
@@ -346,9 +352,32 @@ function requestOf(body: Body, flags: number, extra: object = {}) {
 }
 
 function filesOf(file: DiscordFile | undefined): RawFile[] {
-  return file
-    ? [{ name: file.name, data: Buffer.from(file.content, "utf8"), contentType: "text/plain; charset=utf-8" }]
-    : [];
+  return file ? [rawFile(file)] : [];
+}
+
+function rawFile(file: DiscordFile): RawFile {
+  return { name: file.name, data: Buffer.from(file.content, "utf8"), contentType: "text/plain; charset=utf-8" };
+}
+
+/** A run card shows its log itself; elsewhere the file stands below the text. */
+function bodyOf(
+  part: DiscordMessage,
+  log: { readonly attachment?: RawFile | undefined; readonly missing?: string | undefined },
+  shownByCard: boolean,
+): Body {
+  const { attachment, missing } = log;
+  const below: APIMessageTopLevelComponent[] = [
+    ...(attachment && !shownByCard
+      ? [{ type: ComponentType.File as const, file: { url: `attachment://${attachment.name}` } }]
+      : []),
+    ...(missing === undefined
+      ? []
+      : [{ type: ComponentType.TextDisplay as const, content: small(escapeMarkdown(missing)) }]),
+  ];
+  return {
+    components: [...part.components, ...below],
+    files: [...filesOf(part.file), ...(attachment ? [attachment] : [])],
+  };
 }
 
 /** `attachment://` links break on anything else. */

@@ -12,8 +12,6 @@ export const MAX_ALERT = 200;
 export const MAX_MENU_COMMANDS = 100;
 export const MAX_MENU_DESCRIPTION = 256;
 export const MENU_NAME = /^[a-z0-9_]{1,32}$/;
-/** core.telegram.org/bots/api#sending-files */
-export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 
 /**
  * People's apps split what they type above {@link MAX_TEXT} and look for a good place in the second half of it, so a

@@ -1,5 +1,4 @@
 /** Sending and editing: one neutral message, the calls it takes, and what became of it. */
-import { stat } from "node:fs/promises";
 import { type Api, InputFile } from "grammy";
 import type { InlineKeyboardMarkup, Message } from "grammy/types";
 import type { Card } from "../../core/cards.ts";
@@ -7,20 +6,14 @@ import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
+import { type LogForChat, readLogForChat } from "../log-file.ts";
 import { Pauses } from "../pauses.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { Calls, Failed, replyOf, type Target, targetOf, threadOf, timeout } from "./calls.ts";
 import { type Rendered, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
-import {
-  MAX_CAPTION,
-  MAX_FILE_BYTES,
-  MAX_PARTIAL_SENDS,
-  MIN_GROUP_EDIT_MS,
-  RETRY_MIN_MS,
-  TEXT_BUDGET,
-} from "./limits.ts";
+import { MAX_CAPTION, MAX_PARTIAL_SENDS, MIN_GROUP_EDIT_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { italic, lines, type Rich, text } from "./markup.ts";
 
 /** One call of a message that takes several; what was sent is not sent again. */
@@ -142,11 +135,11 @@ export class Outgoing {
   async #sendAll(message: Outbound, progress: Progress): Promise<MessageRef> {
     const { card, route, file } = message;
     const locale = localeOf(message);
-    const attachment = file ? await this.#attachable(file) : undefined;
+    const log: LogForChat = file ? await readLogForChat(file, this.#options.redactor) : { kind: "empty" };
     const render = (): Rendered =>
       this.render(card, {
         locale,
-        ...(attachment ? { attached: attachment.name } : {}),
+        ...(log.kind === "log" ? { attached: log.name } : {}),
         ...(progress.withholdAllow ? { withholdAllow: true } : {}),
       });
     let rendered = render();
@@ -159,12 +152,17 @@ export class Outgoing {
       const step = `part-${index}`;
       if (progress.done.has(step)) continue;
       const isLast = index === rendered.parts.length - 1;
-      const sent = await this.#sendText(target, part, isLast ? rendered.keyboard : undefined);
+      const missing =
+        isLast && log.kind === "unreadable"
+          ? messagesFor(locale, this.#options.locale).run.logNotAttached(log.why)
+          : "";
+      const body = lines([part, italic(text(missing))]);
+      const sent = await this.#sendText(target, body, isLast ? rendered.keyboard : undefined);
       progress.ref = this.#refOf(sent);
       progress.done.add(step);
     }
-    if (attachment && !progress.done.has("file")) {
-      await this.#sendFile(target, new InputFile(attachment.path, attachment.name));
+    if (log.kind === "log" && !progress.done.has("file")) {
+      await this.#sendFile(target, new InputFile(Buffer.from(log.content, "utf8"), log.name));
       progress.done.add("file");
     }
     if (!progress.ref) throw new Error("a message without parts");
@@ -184,23 +182,6 @@ export class Outgoing {
       if (kind === "refused") return false;
       throw error;
     }
-  }
-
-  async #attachable(file: { readonly name: string; readonly path: string }) {
-    try {
-      const { size } = await stat(file.path);
-      if (size > 0 && size <= MAX_FILE_BYTES) return file;
-      this.#options.log.warn(
-        { channel: "telegram", bytes: size },
-        "A log is empty or too large for Telegram and was left out.",
-      );
-    } catch (error) {
-      this.#options.log.warn(
-        { channel: "telegram", error: describeError(error, this.#options.redactor) },
-        "A log could not be read and was left out.",
-      );
-    }
-    return undefined;
   }
 
   #sendFile(target: Target, file: InputFile, caption?: string): Promise<Message> {

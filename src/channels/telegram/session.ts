@@ -9,7 +9,7 @@ import type { ChannelStatus, Ingress } from "../channel.ts";
 import { CallbackAnswers } from "./callbacks.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
-import { CLIENT_TIMEOUT_SECONDS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -108,10 +108,12 @@ export class Session {
     await this.#webhook?.close();
   }
 
-  /** A refusal of a press is shown on the press. */
+  /** A refusal of a press is shown on the press, when an alert can hold all of it. */
   async verdict(message: Outbound, actor: Actor): Promise<boolean> {
-    const rendered = this.outgoing.render(message.card, { locale: actor.locale });
-    return this.#callbacks.verdict(message.route, actor, rendered.parts[0]?.plain ?? "");
+    if (message.card.kind !== "text" || message.file) return false;
+    const [body, more] = this.outgoing.render(message.card, { locale: actor.locale }).parts;
+    if (!body || more || body.plain.length > MAX_ALERT) return false;
+    return this.#callbacks.verdict(message.route, actor, body.plain);
   }
 
   /** The card is being edited to what its presser decided. */
@@ -227,14 +229,27 @@ export class Session {
 
   /** Rejects when the event could not be taken: it comes again. */
   async #take(update: Update): Promise<void> {
-    if (!this.self) return;
-    const taken = takeUpdate(update, {
-      accountId: this.#account.accountId,
-      self: this.self,
-      nowMs: this.#deps.clock.now(),
-      commandNames: commandNames(this.#deps.commands),
-    });
-    await this.#act(taken, this.self);
+    const { self } = this;
+    const taken = self ? this.#understand(update, self) : undefined;
+    if (self && taken) await this.#act(taken, self);
+  }
+
+  /** An update nobody foresaw is left out: trying it again would hold up all that come after it for ever. */
+  #understand(update: Update, self: Self): Taken | undefined {
+    try {
+      return takeUpdate(update, {
+        accountId: this.#account.accountId,
+        self,
+        nowMs: this.#deps.clock.now(),
+        commandNames: commandNames(this.#deps.commands),
+      });
+    } catch (error) {
+      this.#deps.log.error(
+        { channel: "telegram", update: update.update_id, error: this.#why(error) },
+        "An update could not be understood and was left out.",
+      );
+      return undefined;
+    }
   }
 
   async #act(taken: Taken, self: Self): Promise<void> {

@@ -242,6 +242,15 @@ describe("discord adapter: in", () => {
     expect(tries).toBe(5);
   }, 20_000);
 
+  it("keeps the order of a burst and loses nothing of it", async () => {
+    await connected();
+    for (let number = 0; number < 500; number++) await emulator.say(alice, room, `n${number}`);
+    await event(499);
+    expect(events.map((one) => one.kind === "message" && one.text)).toEqual(
+      Array.from({ length: 500 }, (_, one) => `n${one}`),
+    );
+  });
+
   it("hands on what is said in one place in order although taking it fails, and lets a press overtake", async () => {
     await connected();
     const ref = await sentRef(out(approvalCard(), routeTo(room)));
@@ -333,6 +342,29 @@ describe("discord adapter: out", () => {
     await sentRef(out(text("for all"), status.route));
     expect(emulator.screenText(bob, room)).toBe("opsbot: for all");
     expect(emulator.screenText(alice, room)).not.toContain("thinking");
+  });
+
+  it("takes the placeholder of a command away when nobody answers it", async () => {
+    await connected({ placeholderMs: 200 });
+    const state = await emulator.slashWith(alice, room, "/exec", {});
+    await emulator.waitUntil(() => (state.original?.deleted ? true : undefined));
+    expect(emulator.screenText(alice, room)).toBe("");
+    const { route, actor } = await event();
+    await sentRef(out(text("after all"), route, { onlyFor: actor }));
+    expect(emulator.screenText(alice, room)).toBe("opsbot: after all\n(only you see this)");
+  });
+
+  it("leaves another command's placeholder alone when it answers a press", async () => {
+    await connected();
+    const card = await sentRef(out(approvalCard(), routeTo(room)));
+    await emulator.slashWith(alice, room, "/exec", { command: "make" });
+    await emulator.press(alice, card.messageId, "Deny");
+    const { route, actor } = await event(1);
+    await sentRef(out(text("noted"), route, { onlyFor: actor }));
+    expect(emulator.screenText(bob, room)).toContain("is thinking…");
+    expect(emulator.screenText(bob, room)).not.toContain("noted");
+    await sentRef(out(runCard(), (await event()).route));
+    expect(emulator.screenText(bob, room)).not.toContain("thinking");
   });
 
   it("shows a refusal to the presser alone, and changes it while its token lives", async () => {
@@ -457,6 +489,18 @@ describe("discord adapter: out", () => {
     expect(
       emulator.world.channel(room).messages.filter((one) => emulator.textOf(one).includes("word")).length,
     ).toBeGreaterThan(2);
+  });
+
+  it("token-in-output: masks secrets in an attached log, and says why one is missing", async () => {
+    await connected();
+    const folder = await mkdtemp(join(tmpdir(), "discord-log-"));
+    const path = join(folder, "full.log");
+    await writeFile(path, `before ${emulator.token} after\n`);
+    await sentRef(out(text("log"), routeTo(room), { file: { name: "a.txt", path } }));
+    await rm(folder, { recursive: true });
+    expect(emulator.world.channel(room).messages[0]?.files[0]?.bytes.toString()).toBe("before ••• after\n");
+    await sentRef(out(text("result"), routeTo(room), { file: { name: "b.txt", path } }));
+    expect(emulator.screenText(alice, room)).toContain("result\n-# The log could not be attached \\(ENOENT\\).");
   });
 
   it("names the pause of a rate limit and keeps quiet meanwhile, its own limit included", async () => {

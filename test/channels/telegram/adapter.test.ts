@@ -124,6 +124,25 @@ describe("telegram adapter: in", () => {
     await emulator.waitUntil(() => (emulator.updates.pendingCount() === 0 ? true : undefined));
   });
 
+  it("keeps the order of a burst and loses nothing of it", async () => {
+    await connected();
+    for (let number = 0; number < 500; number++) await emulator.say(ALICE, ALICE, `n${number}`);
+    await event(499);
+    expect(events.map((one) => one.kind === "message" && one.text)).toEqual(
+      Array.from({ length: 500 }, (_, one) => `n${one}`),
+    );
+  });
+
+  it("leaves out an update it does not understand, and goes on", async () => {
+    await connected();
+    emulator.updates.push({ message: { message_id: 1, text: "no chat, no date" } } as never);
+    await emulator.say(ALICE, ALICE, "next");
+    expect(await event()).toMatchObject({ text: "next" });
+    expect(log.lines.some((one) => one.level === "error" && one.message.includes("could not be understood"))).toBe(
+      true,
+    );
+  });
+
   it("gives a repeated update the same id, so that it is taken once", async () => {
     await connected();
     await emulator.say(ALICE, ALICE, "twice");
@@ -170,7 +189,7 @@ describe("telegram adapter: in", () => {
     const pressed = emulator.press(BOB, ref.messageId, "Allow once", GROUP);
     const { route, actor } = await event();
     const result = await channel.send(
-      out(text(`You can not decide this. ${"x".repeat(300)}`), route, { onlyFor: actor }),
+      out(text(`You can not decide this. ${"x".repeat(100)}`), route, { onlyFor: actor }),
     );
     expect(result.kind).toBe("sent");
     const { answer } = await pressed;
@@ -366,11 +385,37 @@ describe("telegram adapter: out", () => {
     expect(parts.length).toBe(4);
   });
 
-  it("leaves out a log that is not there instead of losing the message", async () => {
+  it("says why a log is missing instead of losing the message", async () => {
     await connected();
     await sentRef(out(text("result"), dm, { file: { name: "gone.txt", path: "/nonexistent/gone.txt" } }));
-    expect(emulator.screenText(ALICE, ALICE)).toContain("result");
-    expect(log.lines.some((one) => one.level === "warn" && one.message.includes("log could not be read"))).toBe(true);
+    expect(emulator.screenText(ALICE, ALICE)).toContain("result\nThe log could not be attached (ENOENT).");
+  });
+
+  it("token-in-output: masks secrets in an attached log", async () => {
+    await connected();
+    const folder = await mkdtemp(join(tmpdir(), "telegram-log-"));
+    const path = join(folder, "full.log");
+    await writeFile(path, `before ${emulator.token} after\n`);
+    await sentRef(out(text("log"), dm, { file: { name: "a.txt", path } }));
+    await rm(folder, { recursive: true });
+    const file = emulator.world.chat(Number(ALICE)).messages.find((one) => one.file)?.file;
+    expect(file?.bytes.toString()).toBe("before ••• after\n");
+  });
+
+  it("a private answer that is more than an alert comes as a message, its file included", async () => {
+    await connected();
+    const folder = await mkdtemp(join(tmpdir(), "telegram-log-"));
+    const path = join(folder, "full.log");
+    await writeFile(path, "line\n");
+    const ref = await sentRef(
+      out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: ["full-log"] })),
+    );
+    const pressed = emulator.press(ALICE, ref.messageId, "Full log");
+    const { route, actor } = await event();
+    await sentRef(out(text("Full log of quiet-otter."), route, { onlyFor: actor, file: { name: "a.txt", path } }));
+    await rm(folder, { recursive: true });
+    expect((await pressed).answer?.text).toBe("");
+    expect(emulator.world.chat(Number(ALICE)).messages.some((one) => one.file?.name === "a.txt")).toBe(true);
   });
 });
 
