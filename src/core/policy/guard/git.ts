@@ -35,8 +35,9 @@ const LOG_OPTIONAL = "--pretty --decorate --branches --tags --remotes --no-walk 
 const LOG_VALUES = `--max-count --skip --since --until --after --before --author --committer --grep --format --date --encoding
   --decorate-refs --decorate-refs-exclude --min-parents --max-parents`;
 
-/** `%G…` makes git run the configured signature program. */
-const logValue = (_option: string, value: string): boolean => !/%G/.test(value);
+/** `%G…` and `%(signature…)` make git run the configured signature program. */
+const logValue = (option: string, value: string): boolean =>
+  !/%G|%\(signature/.test(value) && !(option === "--sort" && /^-?signature/.test(value));
 const logOptional =
   (guard: Guard): Guard =>
   (args) =>

@@ -107,6 +107,11 @@ export function refuse(letters: string, longOptions: string): Guard {
     });
 }
 
+export const anything: Guard = () => undefined;
+
+/** Options only; an operand changes something. */
+export const noOperands = (flags: string, long = ""): Guard => accept({ flags, long, maxOperands: 0 });
+
 /** For programs whose very job is to put content into a file that the caller names. */
 export const refuseAll: Guard = (args) => args[0] ?? "no arguments";
 
