@@ -13,7 +13,7 @@ TAILNET.addSubnet("100.64.0.0", 10, "ipv4");
 
 /** Rejects with `bind-refused` when this machine has no such address. */
 export function bindAddress(
-  gateway: Pick<Config["gateway"], "bind" | "host">,
+  gateway: { readonly bind: Config["gateway"]["bind"]; readonly host?: string | undefined },
   interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces(),
 ): string {
   switch (gateway.bind) {
