@@ -1,8 +1,9 @@
 /** Durations as people read them; the same words in core, every channel, CLI and web. */
 
-/** `0.4s`, `12.3s`, `1m12s`, `3h02m`, `2d04h`. Negative and non-finite values count as 0. */
+/** `84ms`, `1.4s`, `12.3s`, `1m12s`, `3h02m`, `2d04h`. Negative and non-finite values count as 0. */
 export function formatDuration(ms: number): string {
   const safe = Number.isFinite(ms) && ms > 0 ? ms : 0;
+  if (safe < 999.5) return `${Math.round(safe)}ms`;
   if (safe < 59_950) return `${(Math.floor(safe / 100) / 10).toFixed(1)}s`;
   const seconds = Math.round(safe / 1000);
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m${pad(seconds % 60)}s`;

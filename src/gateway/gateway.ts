@@ -29,6 +29,7 @@ import { ExecError } from "../core/errors.ts";
 import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
 import { createDeliveries } from "../core/events/deliveries.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
+import { createWakes } from "../core/events/wakes.ts";
 import { channelMarks, checkEnvOverrides } from "../core/exec/env.ts";
 import { createExecTool } from "../core/exec/exec-tool.ts";
 import { cachedFileFacts, freshFileFacts } from "../core/exec/file-facts.ts";
@@ -36,7 +37,13 @@ import { createProcessTool } from "../core/exec/process-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import { runCard } from "../core/exec/run-card.ts";
 import { Runs } from "../core/exec/runs.ts";
-import { agentSettings, DEFAULT_YIELD_MS, defaultAgentId, findAgent } from "../core/exec/settings.ts";
+import {
+  agentSettings,
+  DEFAULT_YIELD_MS,
+  defaultAgentId,
+  findAgent,
+  heartbeatSettings,
+} from "../core/exec/settings.ts";
 import { chooseShell } from "../core/exec/shell.ts";
 import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
@@ -52,6 +59,7 @@ import { createSessions } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
 import { buildChannels, startChannel } from "./channels.ts";
+import { createGatewayCron, cronMethods } from "./cron.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { createMetrics } from "./metrics.ts";
@@ -246,8 +254,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     announce: (record) => announcements.showApproval(record.id),
     defaultRoute: WEB_MAIN_ROUTE,
   });
+  const wakes = createWakes({
+    store,
+    queue,
+    clock,
+    newId,
+    events: systemEvents,
+    turnFor: () => undefined,
+    ackMaxChars: (agentId) => heartbeatSettings(config(), agentId).ackMaxChars,
+    post: (message) => deliveries.post(message),
+    onOutcome: (reason, outcome) => metrics.wakes.inc({ reason, outcome }),
+  });
+  const cron = createGatewayCron({
+    ...{ store, queue, clock, gatewayId, exec, wakes, deliveries },
+    events: systemEvents,
+  });
   const announcements: Announcements = createAnnouncements({
     clock,
+    wake: wakes.request,
     approvals,
     deliveries,
     events: systemEvents,
@@ -272,7 +296,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const callProcess = (args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult> =>
     processTool.call(args, { agentId });
   const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess });
-  const runLog = createRunLog({ runs, sessions: processSessions });
+  const runLog = createRunLog({ runs, sessions: processSessions, redact: (text) => redactor.redact(text).text });
 
   let phase: "starting" | "ready" | "draining" = "starting";
   const readiness = async () => {
@@ -294,6 +318,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     approvals,
     sessions,
     pairing,
+    cron,
     async approvePairing(code, by) {
       const request = await pairing.approve(code);
       await audit.record({ type: "access-granted", actor: request.actor, grant: "direct messages", by });
@@ -420,6 +445,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announcements.showApproval(record.id);
     }
     await deliveries.start();
+    await wakes.start();
+    await cron.start();
     await ingress.start();
     await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
     metrics.watchQueue(() => queue.counts());
@@ -492,6 +519,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const { record } = await approvals.resolve(id, decision, actor, comment ? { comment } : {});
       return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
     },
+    cron: cronMethods(cron, config, newId),
     pairing: {
       list: async (channel) =>
         (await pairing.list()).filter((one) => channel === undefined || one.channel === channel).map(pairingEntry),

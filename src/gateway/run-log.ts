@@ -3,18 +3,21 @@ import { open, readFile } from "node:fs/promises";
 import { ExecError } from "../core/errors.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
-import { stripColor } from "../core/process/sanitizer.ts";
 import type { ProcessSession } from "../core/process/session.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 
 /** Lines of one answer when none are asked for. */
 export const DEFAULT_LOG_LINES = 2_000;
+/** Characters of one answer: a page of very long lines has fewer of them, and at least one. */
+export const MAX_PAGE_CHARS = 512 * 1024;
 /** Bytes of a log file that are read to answer; more is said to be lost here and is in the file. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 export interface RunLogOptions {
   readonly runs: Runs;
   readonly sessions: ProcessSessions;
+  /** Masks secrets: the log is shown where cards are. */
+  readonly redact: (text: string) => string;
 }
 
 export interface RunLog {
@@ -30,8 +33,8 @@ export interface RunLog {
 export function createRunLog(options: RunLogOptions): RunLog {
   async function textOf(record: RunRecord): Promise<{ text: string; lost: boolean }> {
     const session = options.sessions.byRun(record.runId);
-    if (!session) return { text: stripColor(record.tail), lost: record.totalChars > record.tail.length };
-    if (!session.lost) return { text: session.aggregated(), lost: false };
+    if (!session) return { text: record.tail, lost: record.totalChars > record.tail.length };
+    if (!session.lost) return { text: session.aggregated("colored"), lost: false };
     return fromFile(session);
   }
 
@@ -43,9 +46,9 @@ export function createRunLog(options: RunLogOptions): RunLog {
       const lines = text === "" ? [] : text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
       const wanted = limit ?? DEFAULT_LOG_LINES;
       const start = Math.min(offset ?? Math.max(0, lines.length - wanted), lines.length);
-      const page = lines.slice(start, start + wanted);
+      const page = withinPage(lines.slice(start, start + wanted));
       return {
-        text: page.join("\n"),
+        text: options.redact(page.join("\n")),
         offset: start,
         lines: page.length,
         totalLines: lines.length,
@@ -63,9 +66,21 @@ export function createRunLog(options: RunLogOptions): RunLog {
   };
 }
 
+/** As many whole lines as fit; a first line that is too long by itself is cut at its end. */
+function withinPage(lines: readonly string[]): readonly string[] {
+  let chars = 0;
+  const fitting = lines.findIndex((line) => {
+    chars += line.length + 1;
+    return chars > MAX_PAGE_CHARS;
+  });
+  if (fitting < 0) return lines;
+  if (fitting > 0) return lines.slice(0, fitting);
+  return [(lines[0] ?? "").slice(0, MAX_PAGE_CHARS).replace(/[\ud800-\udbff]$/, "")];
+}
+
 async function fromFile(session: ProcessSession): Promise<{ text: string; lost: boolean }> {
   const state = await session.logFile().catch(() => undefined);
-  if (!state) return { text: session.aggregated(), lost: true };
+  if (!state) return { text: session.aggregated("colored"), lost: true };
   if (state.bytes <= MAX_READ_BYTES) return { text: await readFile(state.path, "utf8"), lost: !state.complete };
   const file = await open(state.path, "r");
   try {

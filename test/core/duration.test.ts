@@ -3,9 +3,11 @@ import { formatClock, formatDuration } from "../../src/core/duration.ts";
 
 describe("formatDuration", () => {
   test.each([
-    [0, "0.0s"],
-    [-5, "0.0s"],
-    [450, "0.4s"],
+    [0, "0ms"],
+    [-5, "0ms"],
+    [84, "84ms"],
+    [999.6, "0.9s"],
+    [1_450, "1.4s"],
     [12_340, "12.3s"],
     [59_949, "59.9s"],
     [59_999, "1m00s"],
@@ -13,7 +15,7 @@ describe("formatDuration", () => {
     [3_599_600, "1h00m"],
     [10_920_000, "3h02m"],
     [187_200_000, "2d04h"],
-    [Number.NaN, "0.0s"],
+    [Number.NaN, "0ms"],
   ])("%d ms", (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
