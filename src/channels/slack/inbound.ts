@@ -56,7 +56,7 @@ export function readMessage(event: unknown, self: SlackIdentity, rules: MessageR
   const inThread = isTs(threadTs) && threadTs !== ts ? threadTs : undefined;
   const chatType = chatTypeOf(chatId, asText(json.channel_type));
   const ownThread = chatType !== "dm" && rules.replyToMode(chatId) !== "off" ? ts : undefined;
-  const mention = new RegExp(`<@${self.botUserId}(?:\\|[^>]*)?>`);
+  const mention = new RegExp(`<@${self.botUserId}(?:\\|[^<>]*)?>`);
   return {
     id: `message:${self.teamId}:${chatId}:${ts}`,
     ...speaker,
@@ -247,7 +247,7 @@ function readSpoken(raw: string, mention: RegExp, commandNames: ReadonlySet<stri
   return command.startsWith("/") ? withoutCodeStyle(command) : command;
 }
 
-const CODE_STYLED = /^(\/[\w-]+:?(?:\s+[\w-]+=[^\s`]+)*(?:\s+--)?\s+)(?:```\s*([^`]+?)\s*```|`([^`\n]+)`)$/;
+const CODE_STYLED = /^(\/[\w-]+:?(?:\s+[\w-]+=[^\s`]+)*(?:\s+--)?\s+)(?:```([^`]+)```|`([^`\n]+)`)$/;
 
 /**
  * Slack draws `ls` typed in backticks as code: the backticks are formatting, as bold is, and not part of what the person
@@ -255,7 +255,7 @@ const CODE_STYLED = /^(\/[\w-]+:?(?:\s+[\w-]+=[^\s`]+)*(?:\s+--)?\s+)(?:```\s*([
  */
 function withoutCodeStyle(command: string): string {
   const match = CODE_STYLED.exec(command);
-  return match === null ? command : `${match[1]}${match[2] ?? match[3]}`;
+  return match === null ? command : `${match[1]}${match[2]?.trim() ?? match[3]}`;
 }
 
 export function isTs(value: string | undefined): value is string {

@@ -21,7 +21,7 @@ export function stripAnsi(text: string): string {
  * overstrikes (`_\bx`) applied, remaining control characters dropped. Tabs and newlines stay.
  */
 export function cleanOutput(raw: string): string {
-  const text = stripAnsi(raw).replace(/\r+\n/g, "\n");
+  const text = stripAnsi(raw);
   const lines = text.includes("\r") || text.includes("\b") ? text.split("\n").map(settleLine).join("\n") : text;
   return lines.replace(OTHER_CONTROLS, "");
 }

@@ -159,6 +159,13 @@ describe("readMessage", () => {
     expect(readMessage(mention, self, rules("all"))?.id).toBe(read({})?.id);
   });
 
+  test("no text takes long to read", () => {
+    const started = performance.now();
+    for (const unit of ["<", "<@U0BOT|", "&amp;", "<@U0BOT> exec ` ", " ", "<@U0BOT>:,"])
+      read({ text: unit.repeat(40_000 / unit.length) });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
   test("nothing malformed throws", () => {
     fc.assert(fc.property(fc.anything(), (value) => void readMessage(value, self, rules("all"))));
     fc.assert(fc.property(fc.object(), (value) => void readMessage({ ...base, ...value }, self, rules("all"))));
