@@ -528,6 +528,20 @@ describe("discord adapter: out", () => {
   });
 });
 
+describe("discord adapter: order of edits", () => {
+  it("a live tail that is on its way for long never covers the final card", async () => {
+    await connected();
+    const ref = await sentRef(out(runCard(), routeTo(room)));
+    emulator.delay(400, PATCH);
+    const live = channel.live?.(ref, runCard({ tail: "still going" }));
+    await emulator.waitUntil(() => emulator.journal.calls(PATCH)[0]);
+    emulator.delay(0, PATCH);
+    const done = runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] });
+    await Promise.all([live, channel.edit(ref, out(done, routeTo(room)))]);
+    expect(emulator.screenText(alice, room)).toContain("### Finished");
+  });
+});
+
 describe("discord adapter: connection", () => {
   it("refused tokens and intents are final and say what to do", async () => {
     channel = make({ token: `${emulator.token}x` });

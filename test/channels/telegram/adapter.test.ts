@@ -322,11 +322,13 @@ describe("telegram adapter: out", () => {
     expect(emulator.world.message(Number(ALICE), Number(ref.messageId))?.text).toMatch(/^Finished/);
   });
 
-  it("a late live tail never covers the final card", async () => {
+  it("a live tail that is on its way for long never covers the final card", async () => {
     await connected();
     const ref = await sentRef(out(runCard()));
-    emulator.delay(300, "editMessageText");
+    emulator.delay(400, "editMessageText");
     const live = channel.live?.(ref, runCard({ tail: "still going" }));
+    await emulator.waitUntil(() => emulator.journal.calls("editMessageText")[0]);
+    emulator.delay(0, "editMessageText");
     const final = channel.edit(
       ref,
       out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] })),
