@@ -357,13 +357,14 @@ describe("discord adapter: out", () => {
   it("leaves another command's placeholder alone when it answers a press", async () => {
     await connected();
     const card = await sentRef(out(approvalCard(), routeTo(room)));
-    await emulator.slashWith(alice, room, "/exec", { command: "make" });
     await emulator.press(alice, card.messageId, "Deny");
-    const { route, actor } = await event(1);
+    const { route, actor } = await event();
+    await emulator.slashWith(alice, room, "/exec", { command: "make" });
+    await event(1);
     await sentRef(out(text("noted"), route, { onlyFor: actor }));
     expect(emulator.screenText(bob, room)).toContain("is thinking…");
     expect(emulator.screenText(bob, room)).not.toContain("noted");
-    await sentRef(out(runCard(), (await event()).route));
+    await sentRef(out(runCard(), (await event(1)).route));
     expect(emulator.screenText(bob, room)).not.toContain("thinking");
   });
 
