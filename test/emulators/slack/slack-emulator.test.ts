@@ -166,6 +166,61 @@ describe("raw bolt over Socket Mode", () => {
     expect(emulator.violations).toEqual([]);
   });
 
+  test("with two sockets each event goes to one of them", async () => {
+    const second = await connect();
+    const heard: string[][] = [[], []];
+    for (const [i, one] of [app, second].entries()) {
+      one.message(async ({ message }) => {
+        heard[i]?.push((message as { text: string }).text);
+      });
+    }
+    for (let i = 0; i < 10; i++) await emulator.say("U0ALICENG", "C0GENERAL", `m${i}`);
+    await expect.poll(() => heard.flat().length).toBe(10);
+    expect(heard.map((list) => list.length)).toEqual([5, 5]);
+    await second.stop();
+  });
+
+  test("the home tab is an event", async () => {
+    const tabs: string[] = [];
+    app.event("app_home_opened", async ({ event }) => {
+      tabs.push(event.tab);
+    });
+    await emulator.openHome("U0ALICENG");
+    await expect.poll(() => tabs).toEqual(["messages"]);
+  });
+
+  test("a response URL takes five answers within half an hour, and can replace or delete the message", async () => {
+    const urls: string[] = [];
+    app.action("a:yes", async ({ ack, body }) => {
+      await ack();
+      if ("response_url" in body) urls.push(body.response_url);
+    });
+    const posted = await app.client.chat.postMessage({
+      channel: "C0OPSROOM",
+      text: "card",
+      blocks: [button("Yes", "yes")] as never,
+    });
+    for (let i = 0; i < 3; i++) await emulator.press("U0ALICENG", String(posted.ts), "Yes");
+    await expect.poll(() => urls).toHaveLength(3);
+    const answer = async (url: string | undefined, body: object): Promise<number> =>
+      (
+        await fetch(String(url), {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        })
+      ).status;
+    for (let i = 0; i < 5; i++) expect(await answer(urls[0], { text: `answer ${i}` })).toBe(200);
+    expect(await answer(urls[0], { text: "one too many" })).toBe(404);
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).not.toContain("answer");
+    expect(await answer(urls[1], { text: "replaced", blocks: [], replace_original: true })).toBe(200);
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toContain("replaced");
+    expect(await answer(urls[1], { delete_original: true })).toBe(200);
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
+    emulator.clock.advance(30 * 60_000 + 1);
+    expect(await answer(urls[2], { text: "late" })).toBe(404);
+  });
+
   test("an unanswered command times out on the person's screen and is a violation", async () => {
     expect(await emulator.slash("U0ALICENG", "C0OPSROOM", "/approve", "x")).toEqual({ kind: "timeout" });
     expect(emulator.violations).toEqual(["/approve was not acknowledged within 1000 ms"]);

@@ -252,6 +252,14 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     await this.delivery.deliverEvent(this.eventCallback(event));
   }
 
+  /** Opens the app's home tab. */
+  async openHome(user: string, tab: "home" | "messages" = "messages"): Promise<AckResult> {
+    const { id } = this.workspace.openIm(user);
+    return await this.delivery.deliverEvent(
+      this.eventCallback({ type: "app_home_opened", user, channel: id, tab, event_ts: this.workspace.newTs() }),
+    );
+  }
+
   async waitForMessage(predicate: (message: SlackMessage) => boolean, ms?: number): Promise<SlackMessage> {
     return await this.waitUntil(() => this.workspace.messages.find((m) => !m.deleted && predicate(m)), ms, "a message");
   }
