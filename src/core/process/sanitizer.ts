@@ -1,7 +1,7 @@
 /**
  * Cleans one stream of terminal output, piece by piece (exec.md section 5). Kept: text, TAB, LF, CR and colour
  * (`ESC [ … m`, which every view can drop with `stripColor`). Dropped: every other escape sequence, bidi overrides
- * and invisible format characters, lone surrogates. Other control characters are shown as `\xNN`.
+ * and invisible format characters. Other control characters are shown as `\xNN`.
  */
 
 /** Longest operating-system command (`ESC ]`, also DCS, PM, APC) waited for; then what was held is given out as text. */
@@ -15,21 +15,42 @@ export type TerminalRequest =
   | { readonly kind: "device-attributes" }
   | { readonly kind: "mode"; readonly mode: number; readonly on: boolean };
 
-const PLAIN_ASCII_MISS = /[^\t\n\r\x20-\x7e]/;
+/** What opens a sequence: ESC and its 8-bit forms. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const OPENER = /[\x1b\x90\x98\x9b\x9d-\x9f]/g;
 
 /**
- * The first character that can not go out as it is. Prepended concatenation marks of Arabic and Syriac are visible
- * text and stay; ZWJ and ZWNJ stay because joined emoji and Persian need them.
+ * What can not go out as it is. One class without alternatives: it runs over every character that is not
+ * ASCII. Prepended concatenation marks of Arabic and Syriac are visible text and stay; ZWJ and ZWNJ stay because
+ * joined emoji and Persian need them. `\udb40` starts the invisible tag characters (and some that are harmless).
  */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\udb40]/;
+/** The same character again and again is one match: `cat /dev/zero` must not cost a call for each byte. */
+const UNSAFE_RUN = new RegExp(`(${UNSAFE.source})\\1*`, "g");
+const TAGS = /\udb40[\udc00-\udc7f]/g;
 
 const SGR_BODY = /^[0-9;:]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const COLOR = /\x1b\[[0-9;:]*m/g;
 
 type State = "text" | "escape" | "escape-intermediate" | "csi" | "string" | "string-escape";
+
+/** Text outside sequences: controls shown, invisible characters dropped. */
+function cleanText(text: string): string {
+  if (!UNSAFE.test(text)) return text;
+  return text
+    .replace(TAGS, "")
+    .replace(UNSAFE_RUN, (run: string, first: string) => shownControl(first.charCodeAt(0)).repeat(run.length));
+}
+
+function shownControl(code: number): string {
+  if (code === 0xdb40) return "\udb40";
+  // Openers and the end of a string, standing alone, and the characters without a picture.
+  if (code === 0x1b || code === 0x90 || code === 0x98 || (code >= 0x9b && code !== 0x9a)) return "";
+  return `\\x${code.toString(16).padStart(2, "0")}`;
+}
 
 /** Removes the only escape sequences a `Sanitizer` lets through. */
 export function stripColor(text: string): string {
@@ -39,7 +60,7 @@ export function stripColor(text: string): string {
 export class Sanitizer {
   #state: State = "text";
   #held = "";
-  readonly #unsafe = new RegExp(UNSAFE, "g");
+  readonly #opener = new RegExp(OPENER);
   readonly #onRequest: ((request: TerminalRequest) => void) | undefined;
 
   constructor(onRequest?: (request: TerminalRequest) => void) {
@@ -51,9 +72,10 @@ export class Sanitizer {
     return this.#state === "text";
   }
 
-  /** `text` must not end inside a surrogate pair (a streaming decoder never does that). */
+  /** `text` is well-formed, as a streaming decoder gives it: no half of a surrogate pair. */
   push(text: string): string {
-    if (this.#state === "text" && !PLAIN_ASCII_MISS.test(text)) return text;
+    // Nearly all output is text and colour. Where nothing else is left when the colours are taken out, nothing else was in.
+    if (this.#state === "text" && !UNSAFE.test(stripColor(text))) return text;
     let out = "";
     let at = 0;
     while (at < text.length) {
@@ -63,12 +85,12 @@ export class Sanitizer {
         at = step.next;
         continue;
       }
-      this.#unsafe.lastIndex = at;
-      const hit = this.#unsafe.exec(text);
-      if (hit === null) return at === 0 && out === "" ? text : out + text.slice(at);
-      out += text.slice(at, hit.index);
-      out += this.#control(text.charCodeAt(hit.index));
-      at = hit.index + hit[0].length;
+      this.#opener.lastIndex = at;
+      const hit = this.#opener.exec(text);
+      if (hit === null) return out + cleanText(at === 0 ? text : text.slice(at));
+      out += cleanText(text.slice(at, hit.index));
+      this.#open(text.charCodeAt(hit.index));
+      at = hit.index + 1;
     }
     return out;
   }
@@ -79,25 +101,21 @@ export class Sanitizer {
     this.#held = "";
   }
 
-  #control(code: number): string {
-    if (code === 0x1b) return this.#enter("escape");
-    if (code === 0x9b) return this.#enter("csi");
-    if (code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f) return this.#enter("string");
-    if (code === 0x9c || code > 0x9f) return "";
-    return `\\x${code.toString(16).padStart(2, "0")}`;
+  #open(code: number): void {
+    if (code === 0x1b) this.#enter("escape");
+    else this.#enter(code === 0x9b ? "csi" : "string");
   }
 
-  #enter(state: State): "" {
+  #enter(state: State): void {
     this.#state = state;
     this.#held = "";
-    return "";
   }
 
   /** Ends the sequence and gives what was held out as text: nothing a program printed may vanish behind a broken one. */
   #giveUp(): string {
     const held = this.#held;
     this.#enter("text");
-    return new Sanitizer().push(held);
+    return cleanText(held);
   }
 
   #inSequence(text: string, at: number): { readonly out: string; readonly next: number } {
