@@ -183,7 +183,7 @@ describe("raw bolt over Socket Mode", () => {
   test("the home tab is an event", async () => {
     const tabs: string[] = [];
     app.event("app_home_opened", async ({ event }) => {
-      tabs.push(event.tab);
+      tabs.push(String(event.tab));
     });
     await emulator.openHome("U0ALICENG");
     await expect.poll(() => tabs).toEqual(["messages"]);
