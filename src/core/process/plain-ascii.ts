@@ -24,6 +24,11 @@
  */
 const MODULE =
   "AGFzbQEAAAABBgFgAX8BfwMCAQAFAwEAAQcRAgZtZW1vcnkCAARzY2FuAAAKXQFbAgF/AnsCQANAIAEgAE8NASAB/QAAACEDIAIgA0Eg/Q/9cUHeAP0P/SggA0EJ/Q/9IyADQQr9D/0j/VAgA0EN/Q/9I/1Q/U/9UCECIAFBEGohAQwACwsgAv1TCw==";
+/** Node has it; its types come only with those of browsers, which the server does not use. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
 const LANES = 16;
 /** One page, less what is filled up behind the last bytes. */
 const WINDOW = 65_536 - LANES;
@@ -47,7 +52,7 @@ export function createPlainAsciiCheck(): IsPlainAscii {
 
 function instantiate(): { readonly memory: Uint8Array; readonly scan: (length: number) => number } {
   const module = new WebAssembly.Module(Buffer.from(MODULE, "base64"));
-  const { memory, scan } = new WebAssembly.Instance(module).exports as unknown as {
+  const { memory, scan } = new WebAssembly.Instance(module).exports as {
     readonly memory: { readonly buffer: ArrayBuffer };
     readonly scan: (length: number) => number;
   };
