@@ -13,6 +13,7 @@ import {
   Routes,
 } from "discord.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
 import { DiscordEmulator } from "./emulator.ts";
 
 let emulator: DiscordEmulator;
@@ -347,17 +348,14 @@ describe("discord emulator with raw discord.js", () => {
     const client = await loggedIn();
     const heard: string[] = [];
     client.on(Events.MessageCreate, (message) => void heard.push(message.content));
-    for (const [number, cut] of [
+    const cuts = [
       () => emulator.disconnect(),
       () => emulator.drop(),
-      () => emulator.gateway.close(4000, "x"),
-    ].entries()) {
+      () => emulator.gateway.close(4000, "unknown error"),
+    ];
+    for (const [number, cut] of cuts.entries()) {
       const resumed = once(client, Events.ShardResume);
       cut();
-      await expect
-        .poll(() => emulator.gateway.connected(), { timeout: 5000 })
-        .toBe(0)
-        .catch(() => undefined);
       await emulator.say(alice, channel, `missed ${number}`);
       await resumed;
     }
@@ -373,7 +371,41 @@ describe("discord emulator with raw discord.js", () => {
     expect(emulator.gateway.identifies).toBe(2);
   }, 30_000);
 
-  it("closes a session without heartbeats, and a client notices a missing answer to its own", async () => {
+  function bareSession(token: string): Promise<{ closed: Promise<number> }> {
+    const socket = new WebSocket(`${emulator.wsUrl}/gw?v=10&encoding=json`);
+    onTestFinished(() => socket.terminate());
+    const closed = new Promise<number>((resolve) => socket.on("close", (code) => resolve(code)));
+    return new Promise((resolve) =>
+      socket.once("message", () => {
+        socket.send(JSON.stringify({ op: 2, d: { token, intents: 513, properties: {} } }));
+        resolve({ closed });
+      }),
+    );
+  }
+
+  it("closes a session with a wrong token, and one that sends no heartbeats", async () => {
+    expect(await (await bareSession("wrong")).closed).toBe(4004);
+    emulator.gateway.heartbeatIntervalMs = 100;
+    expect(await (await bareSession(emulator.token)).closed).toBe(4009);
+    expect(emulator.violations).toEqual(["gateway: no heartbeat in time"]);
+  });
+
+  it("answers a callback with the message it made, when asked to", async () => {
+    const client = await loggedIn();
+    await client.rest.put(Routes.applicationCommands(client.application?.id ?? ""), { body: [EXEC] });
+    const answered = new Promise<string | undefined>((resolve) =>
+      client.on(Events.InteractionCreate, async (interaction) => {
+        if (!interaction.isChatInputCommand()) return;
+        const response = await interaction.reply({ content: "hi", withResponse: true });
+        resolve(response.resource?.message?.content);
+      }),
+    );
+    await emulator.slash(alice, channel, "/exec", "ls");
+    expect(await answered).toBe("hi");
+    expect(emulator.violations).toEqual([]);
+  });
+
+  it("a client notices a missing answer to its heartbeat", async () => {
     emulator.gateway.heartbeatIntervalMs = 150;
     const client = await loggedIn();
     expect(emulator.violations).toEqual([]);

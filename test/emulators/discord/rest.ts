@@ -1,6 +1,6 @@
 /** Discord's REST routes that a bot uses, with the platform's own errors. */
 import type { APIMessageTopLevelComponent } from "discord.js";
-import { CALLBACK, type InteractionState, type Interactions } from "./interactions.ts";
+import { CALLBACK, INTERACTION, type InteractionState, type Interactions } from "./interactions.ts";
 import {
   type CommandBody,
   commandProblems,
@@ -427,7 +427,25 @@ export class Rest {
     this.#answer(interaction, name, { ...call, body: data });
     interaction.answered = name;
     this.#interactions.changed();
-    return { status: 204 };
+    return call.query.get("with_response") === "true" ? ok(this.#callbackResponse(interaction, type)) : { status: 204 };
+  }
+
+  #callbackResponse(interaction: InteractionState, type: number): unknown {
+    const { original, kind } = interaction;
+    return {
+      interaction: {
+        id: interaction.id,
+        type: INTERACTION[kind],
+        ...(original
+          ? {
+              response_message_id: original.id,
+              response_message_loading: (original.flags & FLAG_LOADING) !== 0,
+              response_message_ephemeral: (original.flags & FLAG_EPHEMERAL) !== 0,
+            }
+          : {}),
+      },
+      ...(original ? { resource: { type, message: this.#payload(original) } } : {}),
+    };
   }
 
   #answer(interaction: InteractionState, name: keyof typeof CALLBACK, call: RestCall): void {
