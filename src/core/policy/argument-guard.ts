@@ -4,7 +4,7 @@
  */
 
 import { TABLES } from "./guard/tables.ts";
-import { programName } from "./program-kinds.ts";
+import { spellings } from "./program-kinds.ts";
 
 /** Words that, as an option of whatever program, mean "run this", "load this" or "obey this file". */
 const SUSPICIOUS_OPTION =
@@ -19,7 +19,7 @@ export function guardArguments(names: readonly string[], args: readonly string[]
   const inner = names.find((name) => /^(?:git-.|gitk$)/.test(name));
   if (inner !== undefined) return inner;
   for (const name of names) {
-    for (const candidate of new Set([name, programName(name)])) {
+    for (const candidate of spellings(name)) {
       if (!Object.hasOwn(TABLES, candidate)) continue;
       known = true;
       const problem = TABLES[candidate]?.(args);

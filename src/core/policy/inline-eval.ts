@@ -4,7 +4,7 @@ import type { Reason } from "./decision.ts";
 import { awkGuard } from "./guard/awk.ts";
 import { sedGuard } from "./guard/sed.ts";
 import { interpreterName, readInterpreter } from "./interpreters.ts";
-import { nameIn, programName, SHELLS } from "./program-kinds.ts";
+import { nameIn, SHELLS, spellings } from "./program-kinds.ts";
 import { mentionedCommands } from "./shell/parse.ts";
 
 const AWKS = new Set(["awk", "gawk", "mawk", "nawk", "original-awk"]);
@@ -39,8 +39,7 @@ export function inlineCode(names: readonly string[], args: readonly string[]): s
     if (use.kind === "code") return use.option;
     return use.kind === "refused" ? use.code : undefined;
   }
-  for (const name of names) {
-    const plain = programName(name);
+  for (const plain of names.flatMap(spellings)) {
     // An awk or sed program that can only print or edit is a filter, not code.
     if (AWKS.has(plain)) return awkGuard(args);
     if (SEDS.has(plain)) return sedGuard(args);
@@ -53,13 +52,13 @@ export function inlineCode(names: readonly string[], args: readonly string[]): s
 
 /** A name that has anything to do with code; everything else needs no look at its arguments. */
 function mayCarryCode(name: string): boolean {
-  const plain = programName(name);
-  return (
-    interpreterName([name]) !== undefined ||
-    SHELLS.has(plain) ||
-    AWKS.has(plain) ||
-    SEDS.has(plain) ||
-    Object.hasOwn(OTHER_CODE_OPTIONS, plain)
+  return spellings(name).some(
+    (plain) =>
+      interpreterName([plain]) !== undefined ||
+      SHELLS.has(plain) ||
+      AWKS.has(plain) ||
+      SEDS.has(plain) ||
+      Object.hasOwn(OTHER_CODE_OPTIONS, plain),
   );
 }
 

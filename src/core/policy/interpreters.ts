@@ -4,7 +4,7 @@
  */
 
 import { isStreamPath } from "./guard/options.ts";
-import { programName } from "./program-kinds.ts";
+import { spellings } from "./program-kinds.ts";
 
 export type InterpreterUse =
   | { readonly kind: "info" }
@@ -123,7 +123,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 const has = (list: string | undefined, word: string): boolean => list?.split(/\s+/).includes(word) ?? false;
 
 export function interpreterName(names: readonly string[]): string | undefined {
-  return names.map(programName).find((name) => Object.hasOwn(LANGUAGES, name));
+  return names.flatMap(spellings).find((name) => Object.hasOwn(LANGUAGES, name));
 }
 
 /** `name` comes from `interpreterName`. */

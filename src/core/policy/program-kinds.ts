@@ -64,15 +64,30 @@ export const INTERPRETERS = set(`
   python python2 python3 pypy pypy3 node nodejs ruby perl php lua luajit lua5 Rscript R julia raku perl6 osascript tclsh
   awk gawk mawk nawk original-awk busybox-awk sed gsed ssed make gmake find jq qjs quickjs gjs njs d8 mjs dart java kotlin`);
 
-/** `python3.11` and `lua5.4` are `python3` and `lua5` to these tables; `node20` is `node`. */
+/** `x86_64-linux-gnu-gcc` is `gcc`. */
+const TARGET_PREFIX = /^[a-z0-9_]+(?:-[a-z0-9_]+){1,3}-(?=(?:gcc|g\+\+|c\+\+|cc|cpp|clang|clang\+\+|ld|gdb)$)/;
+
+/** Without its version and the machine it builds for: `python3.11` is `python3`, `node-20` is `node`. */
 export function programName(name: string): string {
-  const lower = name.replace(/\.exe$/i, "");
-  return lower
-    .replace(/(?<=[A-Za-z])(\d*)(?:[.-]\d+)+$/, "$1")
-    .replace(/^(node|ruby|perl|php|gcc|clang|g\+\+|gdb|vim|emacs|pwsh)-?\d+$/, "$1");
+  const unversioned = name.replace(/\.exe$/i, "").replace(/(?<=[A-Za-z+])(\d*)(?:[.-]\d+)+$/, "$1");
+  return unversioned.replace(TARGET_PREFIX, "");
 }
 
-/** The first of the program's names that is in the set. */
+/**
+ * The ways a name may stand in a table: as it is, in lower case (some file systems do not tell cases apart), without
+ * its version, and without any number. `tclsh8.6` → `tclsh8`, `tclsh`.
+ */
+export function spellings(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  const plain = programName(lower);
+  return [...new Set([name, lower, plain, plain.replace(/-?\d+$/, "")])];
+}
+
+/** The first of the program's names that is in the set, in the spelling of the set. */
 export function nameIn(names: readonly string[], kinds: ReadonlySet<string>): string | undefined {
-  return names.find((name) => kinds.has(name) || kinds.has(programName(name)));
+  for (const name of names) {
+    const hit = spellings(name).find((spelling) => kinds.has(spelling));
+    if (hit !== undefined) return hit;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { controlCommand } from "../../../src/core/policy/control-commands.ts";
 import { awkProblem } from "../../../src/core/policy/guard/awk.ts";
 import { sedProblem } from "../../../src/core/policy/guard/sed.ts";
+import { spellings } from "../../../src/core/policy/program-kinds.ts";
 import { parseCommand } from "../../../src/core/policy/shell/parse.ts";
 import { decodeWord, quoteWord } from "../../../src/core/policy/shell/word.ts";
 import { type Asked, codes, judge, makeWorld, type World } from "./policy-world.ts";
@@ -342,4 +343,22 @@ describe("strictInlineEval under security=full", () => {
       expect(judge(command, world.cwd, { config }).kind).toBe("allow");
     },
   );
+});
+
+describe("what a program is", () => {
+  it.each([
+    ["python3.11", "python3"],
+    ["tclsh8.6", "tclsh"],
+    ["x86_64-linux-gnu-gcc-12", "gcc"],
+    ["SUDO", "sudo"],
+    ["ruby3.1", "ruby"],
+    ["g++-13", "g++"],
+    ["vim.basic", "vim.basic"],
+  ])("%s counts as %s", (name, expected) => {
+    expect(spellings(name)).toContain(expected);
+  });
+  it("leaves names alone that only look like versions", () => {
+    expect(spellings("md5sum")).toEqual(["md5sum"]);
+    expect(spellings("ls")).toEqual(["ls"]);
+  });
 });

@@ -165,6 +165,8 @@ export const BUILD_TOOLS: Readonly<Record<string, Guard>> = {
   gcc: compiler,
   "g++": compiler,
   cc: compiler,
+  c89: compiler,
+  c99: compiler,
   "c++": compiler,
   clang: compiler,
   "clang++": compiler,
