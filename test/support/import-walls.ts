@@ -33,6 +33,9 @@ const CHANNEL_PORT = [
   "channels/channel.ts",
   "channels/adapter-deps.ts",
   "channels/turns.ts",
+  "channels/pauses.ts",
+  "channels/recent.ts",
+  "channels/log-file.ts",
   "channels/text",
   "channels/cards",
 ];
