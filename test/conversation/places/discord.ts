@@ -1,0 +1,89 @@
+import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
+import type { OpenPlace } from "../place.ts";
+
+export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
+  const emulator = new DiscordEmulator();
+  await emulator.start();
+  const owner = emulator.addPerson("alice");
+  const guest = emulator.addPerson("bram");
+  const second = emulator.addPerson("linh");
+  const stranger = emulator.addPerson("sam");
+  const guild = emulator.addGuild("Acme", [owner, guest, second, stranger]);
+  const room = emulator.addChannel(guild, "ops");
+  return {
+    name: "discord",
+    owner,
+    second,
+    guest,
+    stranger,
+    room,
+    env: { DISCORD_BOT_TOKEN: emulator.token },
+    config: {
+      channels: {
+        discord: {
+          apiRoot: `${emulator.url}/api`,
+          allowFrom: [owner, guest],
+          guilds: { [guild]: { channels: { [room]: {} } } },
+          execApprovals: { target, approvers: [owner, second] },
+        },
+      },
+      commands: { ownerAllowFrom: [`discord:${owner}`] },
+    },
+    direct: (user) => emulator.dm(user),
+    attach: async () => {},
+    stop: () => emulator.stop(),
+    async command(user, chat, text) {
+      const [name = "", ...rest] = text.split(" ");
+      await emulator.waitUntil(() => emulator.world.commands.get("global"), 10_000, "registered commands");
+      const words = rest.join(" ");
+      await emulator.slash(user, chat, name, name === "/exec" && words !== "" ? `command:${words}` : words);
+    },
+    say: (user, chat, text, thread) => emulator.say(user, chat, text, thread === undefined ? {} : { thread }),
+    async press(user, message, label) {
+      await emulator.press(user, message.id, label);
+    },
+    async denyWithReason(user, message, reason) {
+      await emulator.press(user, message.id, message.buttons[3] ?? "");
+      await emulator.submitModal(user, { reason });
+    },
+    async openThread() {
+      const thread = emulator.addThread(room, "release 4");
+      return { chat: room, thread, readIn: thread };
+    },
+    posted: (user, chat) =>
+      emulator.world
+        .channel(chat)
+        .messages.filter(
+          (message) =>
+            message.authorId === emulator.world.botId && !message.deleted && emulator.world.sees(message, user),
+        )
+        .map((message) => ({
+          id: message.id,
+          chat,
+          text: emulator.textOf(message),
+          buttons: buttonLabels(message.components),
+          files: message.files.map((file) => ({ name: file.name, text: file.bytes.toString() })),
+          ...(emulator.world.channel(chat).kind === "thread" ? { thread: chat } : {}),
+        })),
+    screen: (user, chat) => emulator.screenText(user, chat),
+    violations: () => emulator.violations,
+    async duplicateLast() {
+      emulator.duplicate("MESSAGE_CREATE");
+    },
+  };
+};
+
+interface Component {
+  readonly type?: number;
+  readonly label?: string;
+  readonly disabled?: boolean;
+  readonly components?: readonly Component[];
+}
+
+function buttonLabels(components: readonly unknown[]): string[] {
+  return (components as readonly Component[]).flatMap((component) =>
+    component.type === 2 && component.label !== undefined && component.disabled !== true
+      ? [component.label]
+      : buttonLabels(component.components ?? []),
+  );
+}

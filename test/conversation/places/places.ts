@@ -1,0 +1,14 @@
+import type { OpenPlace } from "../place.ts";
+import { openDiscord } from "./discord.ts";
+import { openSlack } from "./slack.ts";
+import { openTelegram } from "./telegram.ts";
+import { openWeb } from "./web.ts";
+
+/** Where several people meet: `describe.each(PLATFORMS)`. */
+export const PLATFORMS = [
+  ["slack", openSlack],
+  ["telegram", openTelegram],
+  ["discord", openDiscord],
+] as const satisfies readonly (readonly [string, OpenPlace])[];
+
+export const EVERYWHERE = [...PLATFORMS, ["web", openWeb]] as const satisfies readonly (readonly [string, OpenPlace])[];

@@ -1,0 +1,75 @@
+import { drawMessage } from "../../emulators/slack/markup.ts";
+import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
+import type { OpenPlace } from "../place.ts";
+
+const [OWNER, GUEST, SECOND, STRANGER, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0LINHTRAN", "U0STRANGE", "C0OPSROOM"];
+const BOT = "U0OPENCLAW";
+
+export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
+  const emulator = new SlackEmulator({
+    commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
+  });
+  await emulator.start();
+  const { workspace } = emulator;
+  workspace.users.set(STRANGER, { id: STRANGER, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
+  for (const user of [OWNER, GUEST, SECOND, STRANGER]) workspace.openIm(user);
+  return {
+    name: "slack",
+    owner: OWNER,
+    second: SECOND,
+    guest: GUEST,
+    stranger: STRANGER,
+    room: ROOM,
+    env: { SLACK_BOT_TOKEN: emulator.tokens.bot, SLACK_APP_TOKEN: emulator.tokens.app },
+    config: {
+      channels: {
+        slack: {
+          apiRoot: emulator.apiUrl,
+          allowFrom: [OWNER, GUEST],
+          channels: { [ROOM]: {} },
+          execApprovals: { target, approvers: [OWNER, SECOND] },
+        },
+      },
+      commands: { ownerAllowFrom: [`slack:${OWNER}`] },
+    },
+    direct: (user) => workspace.openIm(user).id,
+    attach: async () => {},
+    stop: () => emulator.stop(),
+    async command(user, chat, text) {
+      const [name = "", ...rest] = text.split(" ");
+      // Slack itself knows only the app's commands; the rest goes through the wrapper.
+      if (emulator.commands.includes(name)) await emulator.slash(user, chat, name, rest.join(" "));
+      else await emulator.slash(user, chat, "/openclaw", text);
+    },
+    say: (user, chat, text, thread) =>
+      emulator.say(user, chat, text.replaceAll("@bot", "@openclaw"), thread === undefined ? {} : { thread }),
+    async press(user, message, label) {
+      await emulator.press(user, message.id, label);
+    },
+    async denyWithReason(user, message, reason) {
+      await emulator.press(user, message.id, message.buttons[3] ?? "");
+      await emulator.waitUntil(() => emulator.modalOf(user), 10_000, "the dialog");
+      await emulator.submitModal(user, { reason });
+    },
+    async openThread(user) {
+      return { chat: ROOM, thread: await emulator.say(user, ROOM, "release 4, all of it here"), readIn: ROOM };
+    },
+    posted: (user, chat) =>
+      workspace
+        .visibleTo(user, chat)
+        .filter((message) => message.user === BOT && !message.deleted)
+        .map((message) => ({
+          id: message.ts,
+          chat: message.channel,
+          text: drawMessage(message.text, message.blocks, emulator.names).text,
+          buttons: emulator.buttons(message),
+          files: message.files.map((file) => ({ name: file.name, text: file.bytes?.toString() ?? "" })),
+          ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
+        })),
+    screen: (user, chat) => emulator.screenText(user, chat),
+    violations: () => [...emulator.violations, ...emulator.pings.map((ping) => `pinged ${ping}`)],
+    async duplicateLast() {
+      await emulator.duplicate();
+    },
+  };
+};

@@ -1,0 +1,78 @@
+import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
+import type { OpenPlace } from "../place.ts";
+
+const BOT_ID = "7000000001";
+const TOPIC = "7";
+
+export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
+  const emulator = new TelegramEmulator();
+  await emulator.start();
+  const owner = emulator.addPerson(101, "Alice", { username: "alice" });
+  const guest = emulator.addPerson(202, "Bram", { username: "bram" });
+  const second = emulator.addPerson(303, "Linh", { username: "linh" });
+  const stranger = emulator.addPerson(404, "Sam", { username: "sam" });
+  const people = [owner, guest, second, BOT_ID];
+  const room = emulator.addGroup(-1_001_234_567_890, "Ops", people);
+  const forum = emulator.addGroup(-1_001_234_567_891, "Releases", people, { [TOPIC]: "release 4" });
+  return {
+    name: "telegram",
+    owner,
+    second,
+    guest,
+    stranger,
+    room,
+    env: { TELEGRAM_BOT_TOKEN: emulator.token },
+    config: {
+      channels: {
+        telegram: {
+          apiRoot: emulator.url,
+          allowFrom: [owner, guest],
+          groupAllowFrom: [owner, guest, second],
+          groups: { [room]: {}, [forum]: {} },
+          execApprovals: { target, approvers: [owner, second] },
+        },
+      },
+      commands: { ownerAllowFrom: [`telegram:${owner}`] },
+    },
+    direct: (user) => user,
+    attach: async () => {},
+    stop: () => emulator.stop(),
+    async command(user, chat, text) {
+      await emulator.say(user, chat, text);
+    },
+    say: (user, chat, text, thread) =>
+      emulator.say(user, chat, text.replaceAll("@bot", "@ops_exec_bot"), thread === undefined ? {} : { thread }),
+    async press(user, message, label) {
+      await emulator.press(user, message.id, label, message.chat);
+    },
+    async denyWithReason(user, message, reason) {
+      await emulator.press(user, message.id, message.buttons[3] ?? "", message.chat);
+      const question = await emulator.waitForMessage((one) => one.forceReply && String(one.chatId) === message.chat);
+      await emulator.say(user, message.chat, reason, { replyTo: String(question.id) });
+    },
+    openThread: async () => ({ chat: forum, thread: TOPIC, readIn: forum }),
+    posted: (_user, chat) =>
+      emulator.world
+        .chat(Number(chat))
+        .messages.filter((message) => message.from.id === emulator.world.bot.id && !message.deleted)
+        .map((message) => ({
+          id: String(message.id),
+          chat,
+          text: message.text,
+          buttons: message.keyboard?.inline_keyboard.flat().map((button) => button.text) ?? [],
+          files: message.file ? [{ name: message.file.name, text: message.file.bytes.toString() }] : [],
+          ...(message.threadId === undefined ? {} : { thread: String(message.threadId) }),
+        })),
+    screen: (user, chat) =>
+      [
+        emulator.screenText(user, chat),
+        ...[...emulator.methods.queries.values()]
+          .filter((query) => query.userId === Number(user) && query.answer?.text)
+          .map((query) => `(alert) ${query.answer?.text}`),
+      ].join("\n"),
+    violations: () => emulator.violations,
+    async duplicateLast() {
+      emulator.duplicate();
+    },
+  };
+};

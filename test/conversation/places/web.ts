@@ -1,0 +1,105 @@
+/** The web chat: whoever holds the token is the operator, so all its people are one, and its one chat is their own. */
+import type { Card, PressAction } from "../../../src/core/cards.ts";
+import type { ApprovalDecision } from "../../../src/core/policy/types.ts";
+import type { Person } from "../../support/gateway.ts";
+import type { OpenPlace, ShownMessage } from "../place.ts";
+
+const OPERATOR = "operator";
+const CHAT = "main";
+const DECISIONS = new Map<string, ApprovalDecision>([
+  ["Allow once", "allow-once"],
+  ["Allow always", "allow-always"],
+  ["Deny", "deny"],
+]);
+const RUN_LABELS = { stop: "Stop", "full-log": "Full log", "run-again": "Run again" } as const;
+
+export const openWeb: OpenPlace = async () => {
+  let person: Person;
+  let last = { text: "", clientId: "" };
+  const send = async (text: string) => {
+    last = { text, clientId: crypto.randomUUID() };
+    await person.say(last.text, last.clientId);
+    return last.clientId;
+  };
+  const card = (id: string): Card => {
+    const found = person.screen().find((one, index) => idOf(one, index) === id);
+    if (!found) throw new Error(`The screen has no ${id}.`);
+    return found;
+  };
+  return {
+    name: "web",
+    owner: OPERATOR,
+    second: OPERATOR,
+    guest: OPERATOR,
+    stranger: OPERATOR,
+    room: CHAT,
+    env: {},
+    config: {},
+    direct: () => CHAT,
+    async attach(gateway) {
+      person = await gateway.person(CHAT);
+    },
+    stop: async () => {},
+    command: async (_user, _chat, text) => {
+      await send(text);
+    },
+    say: (_user, _chat, text) => send(text.replace(/^@bot /, "/")),
+    press: (_user, message, label) => person.press(actionOf(card(message.id), label)),
+    async denyWithReason(_user, message, reason) {
+      const shown = card(message.id);
+      if (shown.kind === "approval") await person.decide(shown, "deny", reason);
+    },
+    openThread: () => Promise.reject(new Error("The web chat has no threads.")),
+    posted: () =>
+      person
+        .screen()
+        .map((one, index): [Card, number] => [one, index])
+        .filter(([one]) => one.kind !== "said")
+        .map(([one, index]) => shownAs(one, index)),
+    screen: () => person.screen().map(textOf).join("\n\n"),
+    violations: () => [],
+    duplicateLast: () => person.say(last.text, last.clientId),
+  };
+};
+
+function idOf(card: Card, index: number): string {
+  switch (card.kind) {
+    case "approval":
+      return `approval:${card.approvalId}`;
+    case "run":
+      return `run:${card.runId}`;
+    case "text":
+    case "said":
+      return `${card.kind}:${index}`;
+  }
+}
+
+function shownAs(card: Card, index: number): ShownMessage {
+  return { id: idOf(card, index), chat: CHAT, text: textOf(card), buttons: buttonsOf(card), files: [] };
+}
+
+function buttonsOf(card: Card): readonly string[] {
+  if (card.kind === "approval") {
+    return [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
+  }
+  return card.kind === "run" ? card.actions.map((action) => RUN_LABELS[action]) : [];
+}
+
+function actionOf(card: Card, label: string): PressAction {
+  const decision = DECISIONS.get(label);
+  if (card.kind === "approval" && decision) return { kind: "approval", approvalId: card.approvalId, decision };
+  if (card.kind === "run") {
+    const action = card.actions.find((one) => RUN_LABELS[one] === label);
+    if (action) return { kind: "run", runId: card.runId, action };
+  }
+  throw new Error(`This card has no button "${label}".`);
+}
+
+/** Everything a card says, one value a line. */
+function textOf(card: Card): string {
+  const values = (value: unknown): string[] => {
+    if (typeof value === "string" || typeof value === "number") return [String(value)];
+    return typeof value === "object" && value !== null ? Object.values(value).flatMap(values) : [];
+  };
+  return values(card).join("\n");
+}
