@@ -79,7 +79,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
   const offersAlways = pending && card.offered.includes("allow-always") && alwaysBlocked === undefined;
   const title = titleOf(tone, messages);
   const decidedBy = card.decidedBy === undefined ? undefined : m.decidedBy(clean(actorLabel(card.decidedBy)));
-  const always = card.always.map(clean);
+  const always = [...new Set(card.always.map(clean))];
   const notes = [
     ...(display.masked > 0 ? [m.masked(display.masked)] : []),
     ...(pending && card.offered.includes("allow-always") && alwaysBlocked !== undefined ? [alwaysBlocked] : []),
@@ -103,7 +103,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
       ...(card.envKeys.length === 0 ? [] : [{ label: m.environment, value: envKeys(card.envKeys, clean), code: true }]),
     ],
     reasonsLabel: m.why,
-    reasons: card.reasons.slice(0, REASON_LINES).map(clean),
+    reasons: firstOf(card.reasons.map(clean), REASON_LINES),
     ...(offersAlways && always.length > 0 ? { always: { label: m.alwaysStores, rules: always } } : {}),
     notes,
     buttons: pending ? buttonsOf(card, messages, offersAlways, always) : [],
@@ -181,6 +181,12 @@ function titleOf(tone: ApprovalTone, { approval: m }: Messages): string {
     case "cancelled":
       return m.titleCancelled;
   }
+}
+
+/** A chain names the same program more than once; its reader needs it once. */
+function firstOf(lines: readonly string[], limit: number): string[] {
+  const distinct = [...new Set(lines)];
+  return distinct.length <= limit ? distinct : [...distinct.slice(0, limit), `+${distinct.length - limit}`];
 }
 
 function envKeys(keys: readonly string[], clean: (text: string) => string): string {

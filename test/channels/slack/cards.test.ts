@@ -84,6 +84,13 @@ describe("approval card", () => {
     ]);
   });
 
+  test("says the same reason or rule once, and how many are left out", () => {
+    const reasons = ["a", "b", "a", "c", "d", "e", "f", "g", "h"];
+    const shown = seen(render(approval({ reasons, always: ["rule", "rule"] })).messages[0]);
+    expect(shown).toContain("• a\n• b\n• c\n• d\n• e\n• f\n• +2\n");
+    expect(shown.split("• rule")).toHaveLength(2);
+  });
+
   test("the buttons carry only code and id; Allow always asks again and names the rule", () => {
     const [message] = render(approval()).messages;
     const actions = message.blocks.find((block) => block.type === "actions");
