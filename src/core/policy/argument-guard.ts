@@ -12,6 +12,12 @@ const SUSPICIOUS_OPTION =
 const SUSPICIOUS_SUFFIX =
   /^--(?!no-)[a-z0-9-]+-(?:command|cmd|program|prog|exec|executable|hook|script|plugin|pager|editor|shell|engine|wrapper|loader|bin)(?:=|$)/i;
 
+/** The same as a subcommand: `pyenv exec`, `op run`, `rails console`, `gcloud compute ssh`. */
+const SUSPICIOUS_VERB =
+  /^(?:exec|execute|run|eval|shell|sh|ssh|rsh|console|repl|runner|spawn|invoke|dlx|debug|start-session|run-command|execute-command|[a-z]+:(?:exec|run|shell|ssh))$/i;
+/** Subcommands stand at the front: `compute ssh`, `ecs execute-command`. */
+const VERB_POSITIONS = 3;
+
 /** The argument that is not harmless, or undefined. `names` are all names the program goes by. */
 export function guardArguments(names: readonly string[], args: readonly string[]): string | undefined {
   let known = false;
@@ -26,5 +32,12 @@ export function guardArguments(names: readonly string[], args: readonly string[]
       if (problem !== undefined) return problem;
     }
   }
-  return known ? undefined : args.find((arg) => SUSPICIOUS_OPTION.test(arg) || SUSPICIOUS_SUFFIX.test(arg));
+  return known ? undefined : generalRule(args);
+}
+
+function generalRule(args: readonly string[]): string | undefined {
+  const option = args.find((arg) => SUSPICIOUS_OPTION.test(arg) || SUSPICIOUS_SUFFIX.test(arg));
+  if (option !== undefined) return option;
+  const words = args.filter((arg) => !arg.startsWith("-")).slice(0, VERB_POSITIONS);
+  return words.find((word) => SUSPICIOUS_VERB.test(word));
 }

@@ -57,6 +57,9 @@ export const CARRIERS = set(`
   trace-cmd ltt lttng unsquashfs-exec checkinstall strip-nondeterminism fusermount mount umount losetup
   insmod modprobe kexec reboot shutdown poweroff halt init telinit
   cobc cancel-exec cdist pexec pssh pdsh dsh clush mpirun mpiexec srun sbatch salloc qsub
+  caffeinate sandbox-exec launchctl envdir direnv dotenv mise chokidar concurrently onchange npm-run-all run-s run-p pm2 forever
+  supervisord unison lsyncd rsnapshot duplicity sshfs ocaml utop conda mamba micromamba pipenv aws-vault chamber doppler
+  infisical teller envconsul
   vlock vigr vipw visudo chfn chsh passwd`);
 
 /** Languages whose programs can do anything a program can; version suffixes are dropped before the look-up. */

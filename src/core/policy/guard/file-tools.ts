@@ -2,7 +2,16 @@
 
 import { awkGuard } from "./awk.ts";
 import { gitGuard } from "./git.ts";
-import { accept, type Guard, infoOnly, isPlainLocalPath, isStreamPath, refuse, refuseAll } from "./options.ts";
+import {
+  accept,
+  anything,
+  type Guard,
+  infoOnly,
+  isPlainLocalPath,
+  isStreamPath,
+  refuse,
+  refuseAll,
+} from "./options.ts";
 import { sedGuard } from "./sed.ts";
 
 /** GNU find: tests and `-print`; every action that runs, deletes or writes is missing on purpose. */
@@ -82,7 +91,24 @@ const bat: Guard = (args) =>
     ? args[0]
     : refuse("", "--pager --config-file --config-dir --paging --map-syntax --generate-config-file")(args);
 
+/** Nothing they can be told makes them more than they are: they look, compare, count, remove or make empty files. */
+const PLAIN_TOOLS =
+  `[ ls dir vdir cat tac rev echo grep egrep fgrep rgrep zgrep zcat bzcat xzcat zstdcat head tail wc cut tr paste join comm
+  fold fmt nl pr expand unexpand od hexdump strings base64 base32 basenc md5sum md5 sha1sum sha224sum sha256sum sha384sum
+  sha512sum shasum b2sum cksum sum stat du df ps pgrep pkill kill killall pidof id whoami who w last groups uname uptime free
+  nproc lscpu lsblk lsusb lspci lsof lsmod ss netstat ping ping6 traceroute tracepath mtr dig host nslookup whois which
+  which.debianutils whereis readlink realpath basename dirname pwd seq sleep true false test yes touch mkdir rmdir rm unlink
+  chmod chown chgrp mktemp tsort factor cal ncal expr numfmt column look getent locale printenv tty vmstat iostat mpstat
+  cmp gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 zipinfo tput clear reset sync getconf pathchk logname users
+  csvcut csvlook tokei cloc scc exa eza lsd duf dust procs tldr`.split(/\s+/);
+
 export const FILE_TOOLS: Readonly<Record<string, Guard>> = {
+  ...Object.fromEntries(PLAIN_TOOLS.map((name): [string, Guard] => [name, anything])),
+  unzip: accept({
+    flags: "lvtZqoujnpcCaX12z",
+    values: "xPd",
+    value: (option, value) => option !== "-d" || isPlainLocalPath(value),
+  }),
   git: gitGuard,
   find,
   awk: awkGuard,

@@ -174,6 +174,15 @@ export const SYSTEM_TOOLS: Readonly<Record<string, Guard>> = {
     depends: accept({}),
     rdepends: accept({}),
   }),
+  "dpkg-deb": accept({ flags: "cIfW" }),
+  port: infoOnly,
+  choco: infoOnly,
+  helm: subcommands({
+    list: accept({ flags: "aA", values: "n", longValues: "--namespace --output", long: "--all-namespaces" }),
+    status: accept({ values: "n", longValues: "--namespace" }),
+    history: accept({ values: "n", longValues: "--namespace" }),
+    version: accept({ long: "--short" }),
+  }),
   dpkg: accept({ flags: "lLsSp", long: "--list --listfiles --status --search --print-architecture --version" }),
   rpm: (args) =>
     /^-q[a-z]*$/.test(args[0] ?? "")
