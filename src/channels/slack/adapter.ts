@@ -182,8 +182,12 @@ export class SlackChannel implements Channel {
     await this.session?.outbox.live(ref, card);
   }
 
+  /** @throws ExecError when it can not be looked up now: "not there" must never be guessed, it leads to a second message. */
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {
-    return await this.session?.outbox.reconcile(message);
+    if (this.session === undefined) {
+      throw new ExecError("internal", "Slack is not connected yet; whether the message was sent can not be looked up.");
+    }
+    return await this.session.outbox.reconcile(message);
   }
 
   private async open(ingress: Ingress): Promise<Session> {

@@ -430,6 +430,18 @@ describe("what can go wrong on the way", () => {
     await fresh.channel.stop();
   });
 
+  test("while Slack can not be asked, nobody guesses that a message was not sent", async () => {
+    const message = outbound(run());
+    await it.channel.send(message);
+    const fresh = rig(emulator);
+    await expect(fresh.channel.reconcile(message)).rejects.toThrow(ExecError);
+    await started(fresh);
+    emulator.fail("conversations.history", { times: 3, status: 503 });
+    await expect(fresh.channel.reconcile(message)).rejects.toThrow();
+    expect(await fresh.channel.reconcile(message)).toBeDefined();
+    await fresh.channel.stop();
+  });
+
   test("a text of which one part was lost is completed, not repeated, also in a thread and after a restart", async () => {
     const root = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
     const long = outbound(
