@@ -37,6 +37,11 @@ function sentence(event: AuditEvent): string {
       const took = event.durationMs === undefined ? undefined : formatDuration(event.durationMs);
       return `${event.runId} ${[event.outcome, exit, took].filter((part) => part !== undefined).join(", ")}`;
     }
+    case "patch-ended": {
+      if (event.outcome === "failed") return `${event.requestId} failed: ${event.error ?? "unknown"}`;
+      const more = event.fileCount - event.files.length;
+      return `${event.requestId} ${[...event.files, ...(more > 0 ? [`and ${more} more`] : [])].join(", ")}`;
+    }
     case "run-touched": {
       const size = event.inputChars === undefined ? "" : `, ${event.inputChars} characters`;
       return `${event.runId} ${event.action} by ${actorLabel(event.actor)}${size}`;

@@ -64,7 +64,7 @@ function viaGateway(cli: Cli, flags: AddressFlags, call: CallText): Promise<Tool
 }
 
 async function here(cli: Cli, call: CallText): Promise<ToolResult> {
-  if (call.tool !== "exec") {
+  if (toolName(call) === "process") {
     throw new ExecError(
       "gateway-unreachable",
       `${call.tool} needs a running gateway: it keeps what runs in the background. Start it with: openclaw-exec gateway`,
@@ -108,10 +108,16 @@ async function here(cli: Cli, call: CallText): Promise<ToolResult> {
   }
 }
 
+/** Names are taken as the gateway takes them: whatever the case. */
+function toolName({ tool }: CallText): string {
+  return tool.trim().toLowerCase();
+}
+
 type Invoke = Awaited<ReturnType<typeof createGateway>>["invokeTool"];
 
 /** Nothing stays behind when this process ends, so a command that went to the background is waited for. */
 async function toItsEnd(invoke: Invoke, call: CallText): Promise<ToolResult> {
+  if (toolName(call) !== "exec") return invoke({ ...call, actor: OPERATOR_HERE });
   const args = { ...call.args, background: false, yieldMs: MAX_YIELD_MS };
   let result: ToolResult = await invoke({ ...call, args, actor: OPERATOR_HERE });
   for (;;) {

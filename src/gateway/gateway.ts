@@ -30,9 +30,12 @@ import { type Announcements, createAnnouncements } from "../core/events/announce
 import { createDeliveries } from "../core/events/deliveries.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
 import { createWakes } from "../core/events/wakes.ts";
+import { createPatchRequests } from "../core/exec/apply-patch/request.ts";
+import { createApplyPatchTool } from "../core/exec/apply-patch/tool.ts";
 import { channelMarks, checkEnvOverrides } from "../core/exec/env.ts";
 import { createExecTool } from "../core/exec/exec-tool.ts";
 import { cachedFileFacts, freshFileFacts } from "../core/exec/file-facts.ts";
+import { preflight } from "../core/exec/preflight.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import { runCard } from "../core/exec/run-card.ts";
@@ -240,7 +243,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     resolvePolicy: policy.resolve,
     decide: policy.decide,
     checkEnv: checkEnvOverrides,
-    preflight: async () => {},
+    preflight,
     sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
     elevated: async () => ({
       refused:
@@ -295,7 +298,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const processTool = createProcessTool({ sessions: processSessions });
   const callProcess = (args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult> =>
     processTool.call(args, { agentId });
-  const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess });
+  const applyPatch = createPatchRequests({
+    tool: createApplyPatchTool(),
+    audit,
+    sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
+    onError,
+  });
+  const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess, applyPatch });
   const runLog = createRunLog({ runs, sessions: processSessions, redact: (text) => redactor.redact(text).text });
 
   let phase: "starting" | "ready" | "draining" = "starting";

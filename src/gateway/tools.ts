@@ -1,6 +1,7 @@
 /** One tool call from HTTP, a terminal or an agent. The same pipeline as the chats; only the answer has another shape. */
 import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
+import type { CallingModel, PatchRequests } from "../core/exec/apply-patch/request.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import { agentSettings, defaultAgentId } from "../core/exec/settings.ts";
@@ -8,7 +9,7 @@ import { isToolAllowed } from "../core/exec/tool-policy.ts";
 import { nearestOf } from "../core/nearest.ts";
 import type { Actor, Route } from "../core/route.ts";
 
-export const TOOL_NAMES = ["exec", "process"] as const;
+export const TOOL_NAMES = ["exec", "process", "apply_patch"] as const;
 type ToolName = (typeof TOOL_NAMES)[number];
 
 export interface ToolsOptions {
@@ -17,6 +18,7 @@ export interface ToolsOptions {
   readonly newId: () => string;
   readonly exec: ExecTool;
   readonly process: (args: Readonly<Record<string, unknown>>, agentId: string) => Promise<ToolResult>;
+  readonly applyPatch: PatchRequests;
 }
 
 export interface ToolCall {
@@ -25,6 +27,8 @@ export interface ToolCall {
   readonly agentId?: string;
   readonly sessionKey?: string;
   readonly actor: Actor;
+  /** The model whose turn makes the call; absent: a program of the operator. */
+  readonly model?: CallingModel;
   readonly route?: Route;
   readonly signal?: AbortSignal;
 }
@@ -47,10 +51,12 @@ export function createTools(options: ToolsOptions): InvokeTool {
     if (!isToolAllowed(tool, settings.toolLayers)) {
       throw new ExecError("tool-denied", `${tool} is switched off here by tool policy (tools.allow/tools.deny).`);
     }
+    const requestId = `tool:${options.newId()}`;
+    const sessionKey = call.sessionKey ?? `agent:${settings.agentId}:${call.actor.channel}`;
     switch (tool) {
       case "exec":
         return options.exec.call(call.args, {
-          requestId: `tool:${options.newId()}`,
+          requestId,
           agentId: settings.agentId,
           sessionKey: call.sessionKey ?? `agent:${settings.agentId}:${call.actor.channel}`,
           // A program holding the token speaks for an agent; it can ask, never decide (decisions.md D13).
@@ -61,6 +67,16 @@ export function createTools(options: ToolsOptions): InvokeTool {
         });
       case "process":
         return options.process(call.args, settings.agentId);
+      case "apply_patch":
+        return options.applyPatch(call.args, {
+          requestId,
+          settings,
+          sessionKey,
+          actor: call.actor,
+          ...(call.model ? { model: call.model } : {}),
+          ...(call.route ? { route: call.route } : {}),
+          ...(call.signal ? { signal: call.signal } : {}),
+        });
     }
   };
 }

@@ -107,7 +107,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     async stop() {
       await hangUp();
       await gateway.stop({ drainMs: 3_000, reason: "end of test" });
-      await rm(stateDir, { recursive: true, force: true });
+      // A shell that still writes its snapshot may put a file back.
+      await rm(stateDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }

@@ -114,6 +114,8 @@ function redactEvent(event: AuditEvent, redact: (text: string) => string): Audit
       return plain.comment === undefined ? plain : { ...plain, comment: redact(plain.comment) };
     case "allowlist-changed":
       return { ...plain, patterns: plain.patterns.map(redact) };
+    case "patch-ended":
+      return { ...plain, files: plain.files.map(redact) };
     case "access-refused":
       return { ...plain, reason: redact(plain.reason) };
     case "gateway-stopped":

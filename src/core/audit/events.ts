@@ -3,6 +3,7 @@
  * environment variable. Command text is kept, with secrets masked before it is hashed.
  */
 import type { RunOutcome } from "../cards.ts";
+import type { ErrorCode } from "../errors.ts";
 import type { Plan, ReasonCode } from "../policy/decision.ts";
 import type { ApprovalDecision, Ask, EffectiveHost, Security } from "../policy/types.ts";
 import type { Actor, Route } from "../route.ts";
@@ -87,6 +88,18 @@ export type AuditEvent =
       readonly exitCode?: number | null;
       readonly exitSignal?: string | null;
       readonly durationMs?: number;
+    }
+  /** How a `request` for the tool `apply_patch` ended. The patch itself is not kept. */
+  | {
+      readonly type: "patch-ended";
+      readonly requestId: string;
+      readonly outcome: "applied" | "failed";
+      /** SHA-256 (hex) of the patch's text. */
+      readonly patchHash: string;
+      /** `A path`, `M path` or `D path`; of a large patch only the first, `fileCount` counts all. */
+      readonly files: readonly string[];
+      readonly fileCount: number;
+      readonly error?: ErrorCode | "aborted";
     }
   /** Someone reached into a running command: keys, input, kill. What was typed is not kept. */
   | {

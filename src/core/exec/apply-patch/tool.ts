@@ -27,9 +27,13 @@ export interface ApplyPatchContext {
   readonly signal?: AbortSignal;
 }
 
+export interface PatchResult extends ToolResult {
+  readonly details: { readonly status: "completed"; readonly summary: PatchPlan["summary"] };
+}
+
 export interface ApplyPatchTool {
   /** Rejects with `ExecError` when the patch does not apply; then no file was changed unless the message says so. */
-  call(input: unknown, context: ApplyPatchContext): Promise<ToolResult>;
+  call(input: unknown, context: ApplyPatchContext): Promise<PatchResult>;
 }
 
 /** Models of these providers have learned the patch format (seed 000). */
@@ -104,7 +108,7 @@ function read(text: string) {
   }
 }
 
-function result(plan: PatchPlan): ToolResult {
+function result(plan: PatchPlan): PatchResult {
   const { added, modified, deleted } = plan.summary;
   const lines = [
     ...added.map((path) => `A ${path}`),
