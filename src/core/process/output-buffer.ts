@@ -37,6 +37,7 @@ interface Run {
 export class OutputBuffer {
   readonly #aggregate: TextRing;
   readonly #pending: Record<StreamName, TextRing>;
+  readonly #aggregateCap: number;
   readonly #pendingCap: number;
   /** Unread pieces in arrival order; their text stands in the ring of their stream. */
   #runs: Run[] = [];
@@ -48,6 +49,7 @@ export class OutputBuffer {
   #forgotten: Record<StreamName, number> = { stdout: 0, stderr: 0 };
 
   constructor(limits: OutputLimits) {
+    this.#aggregateCap = limits.aggregateChars;
     this.#pendingCap = Math.min(limits.pendingChars, limits.aggregateChars);
     this.#aggregate = new TextRing(limits.aggregateChars);
     this.#pending = { stdout: new TextRing(this.#pendingCap), stderr: new TextRing(this.#pendingCap) };
@@ -76,6 +78,11 @@ export class OutputBuffer {
   /** Earlier output is gone for good. */
   get lost(): boolean {
     return this.#aggregate.overflowed;
+  }
+
+  /** `text` would not fit beside what is kept. */
+  overflowsWith(text: string): boolean {
+    return this.totalChars + text.length > this.#aggregateCap;
   }
 
   /** Either cap was hit at some time. */

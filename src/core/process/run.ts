@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import { armDeadline, type Deadline } from "./deadline.ts";
 import { readProcStat, type Tree } from "./kill.ts";
-import { OutputDecoder } from "./output-decoder.ts";
+import { OutputHub } from "./output-hub.ts";
 import type { IsPlainAscii } from "./plain-ascii.ts";
 import type { Reaper } from "./reaper.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
@@ -14,6 +14,7 @@ import type {
   EndReason,
   OutputListener,
   ProcessHandle,
+  RawOutputListener,
   SpawnPlan,
   StreamName,
   TerminalModes,
@@ -28,8 +29,6 @@ const DAEMON_SETTLE_MS = 50;
 const LAST_OUTPUT_MS = 1000;
 /** Input a program has not read yet; more is refused. */
 export const MAX_QUEUED_INPUT_BYTES = 1_048_576;
-/** Output that came before anyone listened, in bytes per child. */
-const MAX_EARLY_BYTES = 1_048_576;
 
 type ForcedReason = Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown">;
 
@@ -51,13 +50,8 @@ export class Run implements ProcessHandle {
   readonly #transport: Transport;
   readonly #tree: Tree | undefined;
   readonly #startedAt: number;
-  readonly #decoders: Record<StreamName, OutputDecoder>;
-  readonly #listeners = new Set<OutputListener>();
+  readonly #output: OutputHub;
   readonly #notes: string[] = [];
-  readonly #rawListeners = new Set<(stream: StreamName, chunk: Uint8Array) => void>();
-  #early: { readonly stream: StreamName; readonly chunk: Buffer }[] | undefined = [];
-  #earlyBytes = 0;
-  #decodersEnded = false;
   #terminal: { cursorKeys: TerminalModes["cursorKeys"]; bracketedPaste: boolean } = {
     cursorKeys: "unknown",
     bracketedPaste: false,
@@ -86,8 +80,7 @@ export class Run implements ProcessHandle {
       this.#settle = resolve;
     });
     this.#startedAt = deps.clock.monotonic();
-    const onRequest = (request: TerminalRequest): void => this.#onTerminalRequest(request);
-    this.#decoders = { stdout: new OutputDecoder(deps.isPlain, onRequest), stderr: new OutputDecoder(deps.isPlain) };
+    this.#output = new OutputHub(deps.isPlain, (request) => this.#onTerminalRequest(request));
     const { transport, warnings } = open({
       data: (stream, chunk) => this.#onData(stream, chunk),
       exit: (code, signal) => this.#onExit(code, signal),
@@ -141,18 +134,11 @@ export class Run implements ProcessHandle {
   }
 
   onOutput(listener: OutputListener): () => void {
-    this.#listeners.add(listener);
-    const early = this.#early;
-    this.#early = undefined;
-    for (const piece of early ?? []) this.#decode(piece.stream, piece.chunk);
-    if (this.#closed || this.#settled) this.#endDecoders();
-    return () => this.#listeners.delete(listener);
+    return this.#output.listen(listener);
   }
 
-  onRawOutput(listener: (stream: StreamName, chunk: Uint8Array) => void): () => void {
-    this.#rawListeners.add(listener);
-    for (const piece of this.#early ?? []) listener(piece.stream, piece.chunk);
-    return () => this.#rawListeners.delete(listener);
+  onRawOutput(listener: RawOutputListener): () => void {
+    return this.#output.listenRaw(listener);
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -201,32 +187,7 @@ export class Run implements ProcessHandle {
   #onData(stream: StreamName, chunk: Buffer): void {
     if (this.#settled) return;
     if (this.#exit !== undefined) this.#lastData = this.#deps.clock.monotonic();
-    for (const listener of this.#rawListeners) listener(stream, chunk);
-    if (this.#early === undefined) this.#decode(stream, chunk);
-    else this.#keepEarly(stream, chunk);
-  }
-
-  #keepEarly(stream: StreamName, chunk: Buffer): void {
-    const early = this.#early ?? [];
-    early.push({ stream, chunk });
-    this.#earlyBytes += chunk.length;
-    while (this.#earlyBytes > MAX_EARLY_BYTES && early.length > 1) this.#earlyBytes -= early.shift()?.chunk.length ?? 0;
-  }
-
-  #decode(stream: StreamName, chunk: Buffer): void {
-    const { text, plain } = this.#decoders[stream].write(chunk);
-    this.#emit(stream, text, plain);
-  }
-
-  #emit(stream: StreamName, text: string, plain: boolean): void {
-    if (text === "") return;
-    for (const listener of this.#listeners) listener(stream, text, plain);
-  }
-
-  #endDecoders(): void {
-    if (this.#early !== undefined || this.#decodersEnded) return;
-    this.#decodersEnded = true;
-    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end(), false);
+    this.#output.data(stream, chunk);
   }
 
   #onTerminalRequest(request: TerminalRequest): void {
@@ -287,7 +248,7 @@ export class Run implements ProcessHandle {
     if (this.#settled) return;
     this.#closed = true;
     this.#drain?.cancel();
-    this.#endDecoders();
+    this.#output.end();
     if (this.#forced !== undefined) this.#settleForced();
     else this.#finishNaturally();
   }
@@ -344,7 +305,7 @@ export class Run implements ProcessHandle {
 
   #end(reason: EndReason, exitCode: number | null, exitSignal: string | null): void {
     if (this.#settled) return;
-    this.#endDecoders();
+    this.#output.end();
     this.#settled = true;
     this.#deadline?.cancel();
     this.#drain?.cancel();

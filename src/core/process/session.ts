@@ -1,14 +1,14 @@
 /** One command and all that is remembered of it. Made by `ProcessSessions.reserve` before anything runs. */
-import { unlink, writeFile } from "node:fs/promises";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { EffectiveHost } from "../policy/types.ts";
-import { BoundedFile, type BoundedFileState } from "./bounded-file.ts";
+import type { BoundedFileState } from "./bounded-file.ts";
 import { commandName } from "./command-name.ts";
-import { makePrivateFolder } from "./log-folder.ts";
 import { OutputBuffer, type OutputView } from "./output-buffer.ts";
-import { stripColor } from "./sanitizer.ts";
+import { type LogSettings, SessionLog } from "./session-log.ts";
+import { type SessionStatus, sessionStatus } from "./session-status.ts";
 import type { EndInfo, EndReason, ProcessHandle, StreamName } from "./types.ts";
+import { type Delivery, Unread } from "./unread.ts";
 
 export interface SessionRequest {
   /** Names the run in cards, audit and buttons. */
@@ -31,40 +31,11 @@ export interface SessionSettings {
   readonly inputWaitIdleMs: number;
   readonly ttlMs: number;
   /** Where dropped output goes; absent: it is gone. */
-  readonly logs: { readonly folder: string; readonly maxBytes: number } | undefined;
+  readonly logs: LogSettings | undefined;
 }
 
 /** `ended` also for a spawn that failed. */
 export type SessionState = "starting" | "running" | "ended";
-
-/** How a session is called in lists: `queued` while it waits for a place, `killed` for a stop that somebody asked for. */
-export type SessionStatus = "queued" | "running" | "completed" | "failed" | "killed";
-
-/** Unread output. It is given again at the next read unless `acknowledge` was called. */
-export interface Delivery {
-  readonly text: string;
-  readonly droppedChars: number;
-  acknowledge(): void;
-}
-
-/** 126 and 127 are the shell's own words for "not executable" and "not found": the command never ran. */
-const NEVER_RAN = new Set([126, 127]);
-
-export function sessionStatus(end: EndInfo | undefined): SessionStatus {
-  if (end === undefined) return "running";
-  switch (end.reason) {
-    case "exit":
-      return end.exitCode !== null && NEVER_RAN.has(end.exitCode) ? "failed" : "completed";
-    case "manual-cancel":
-      return "killed";
-    case "signal":
-    case "overall-timeout":
-    case "shutdown":
-    case "spawn-failed":
-    case "lost":
-      return "failed";
-  }
-}
 
 export class ProcessSession {
   readonly id: string;
@@ -83,6 +54,8 @@ export class ProcessSession {
   readonly ended: Promise<EndInfo>;
   readonly #settings: SessionSettings;
   readonly #output: OutputBuffer;
+  readonly #unread: Unread;
+  readonly #log: SessionLog;
   readonly #watchers = new Set<() => void>();
   readonly #onEnd: (session: ProcessSession) => void;
   readonly #onEndAcknowledged: (session: ProcessSession) => void;
@@ -93,9 +66,6 @@ export class ProcessSession {
   #endedAtMs: number | undefined;
   #lastOutput: number;
   #lastOutputAtMs: number;
-  #unacknowledged = { text: "", droppedChars: 0 };
-  #log: BoundedFile | undefined;
-  #exportedLog: string | undefined;
   #endObserved = false;
   #endAcknowledged = false;
   #leaveLine: (() => void) | undefined;
@@ -127,6 +97,9 @@ export class ProcessSession {
       aggregateChars: settings.maxOutputChars,
       pendingChars: settings.pendingMaxChars,
     });
+    // Twice the cap of one stream: what can be unread of both.
+    this.#unread = new Unread(this.#output, settings.pendingMaxChars * 2);
+    this.#log = new SessionLog(settings.logs, id, this.#output);
     this.#onEnd = events.onEnd;
     this.#onEndAcknowledged = events.onEndAcknowledged;
     this.ended = new Promise((resolve) => {
@@ -273,25 +246,12 @@ export class ProcessSession {
   }
 
   get hasUnread(): boolean {
-    return this.#output.hasUnread || this.#unacknowledged.text !== "";
+    return this.#unread.any;
   }
 
   /** Takes the unread output, what was read but not acknowledged first. */
   read(): Delivery {
-    const fresh = this.#output.drain();
-    const pending = this.#unacknowledged;
-    const joined = { text: pending.text + fresh.text, droppedChars: pending.droppedChars + fresh.droppedChars };
-    const cap = this.#settings.pendingMaxChars * 2;
-    if (joined.text.length > cap) {
-      const cut = joined.text.length - cap;
-      joined.text = joined.text.slice(cut).replace(/^[\udc00-\udfff]/, "");
-      joined.droppedChars += cut;
-    }
-    this.#unacknowledged = joined;
-    const acknowledge = (): void => {
-      if (this.#unacknowledged === joined) this.#unacknowledged = { text: "", droppedChars: 0 };
-    };
-    return { ...joined, acknowledge };
+    return this.#unread.read();
   }
 
   /** A terminal answer was handed out; a notice that has not been sent yet need not be. */
@@ -369,47 +329,22 @@ export class ProcessSession {
    * The output as a file, as whole as it can be had. Made when memory first overflows, or now from what memory holds.
    * Throws `internal` when no folder for logs is configured or it can not be written.
    */
-  async logFile(): Promise<BoundedFileState> {
-    if (this.#log !== undefined) {
-      const state = await this.#log.flush();
-      if (state.bytes > 0) return state;
-    }
-    const { logs } = this.#settings;
-    if (logs === undefined)
-      throw new ExecError("internal", "No folder for logs is configured, so there is no full log.");
-    const path = `${logs.folder}/${this.id}.part.log`;
-    const text = this.aggregated();
-    try {
-      await makePrivateFolder(logs.folder);
-      await unlink(path).catch(() => {});
-      await writeFile(path, text, { mode: 0o600, flag: "wx" });
-    } catch (error) {
-      const why = (error as NodeJS.ErrnoException).code ?? "unknown";
-      throw new ExecError("internal", `The log could not be written to ${logs.folder} (${why}).`);
-    }
-    this.#exportedLog = path;
-    return { path, bytes: Buffer.byteLength(text), complete: !this.lost };
+  logFile(): Promise<BoundedFileState> {
+    return this.#log.state();
   }
 
-  /** Removes the files of this session. */
+  /** Nobody will find it any more: whoever still waits is let go, and its files are removed. */
   async forget(): Promise<void> {
+    const watchers = [...this.#watchers];
     this.#watchers.clear();
-    await this.#log?.close();
-    for (const path of [this.#log?.path, this.#exportedLog]) {
-      if (path !== undefined) await unlink(path).catch(() => {});
-    }
+    for (const watcher of watchers) watcher();
+    await this.#log.remove();
   }
 
   #onOutput(stream: StreamName, text: string, plain: boolean): void {
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
-    const { logs, maxOutputChars } = this.#settings;
-    if (this.#log !== undefined) this.#log.write(stripColor(text));
-    else if (logs !== undefined && this.#output.totalChars + text.length > maxOutputChars) {
-      this.#log = new BoundedFile(`${logs.folder}/${this.id}.log`, logs.maxBytes);
-      this.#log.write(this.#output.aggregated());
-      this.#log.write(stripColor(text));
-    }
+    this.#log.beforeOutput(text, plain);
     this.#output.push(stream, text, plain);
     for (const watcher of this.#watchers) watcher();
   }
@@ -419,7 +354,7 @@ export class ProcessSession {
     this.#end = end;
     this.#endedAtMs = this.#settings.clock.now();
     this.#output.freeze();
-    void this.#log?.close();
+    void this.#log.close();
     this.#settle(end);
     this.#onEnd(this);
     for (const watcher of [...this.#watchers]) watcher();

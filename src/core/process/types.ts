@@ -41,6 +41,9 @@ export type StreamName = "stdout" | "stderr";
 /** `plain`: the text is known to be printable ASCII, TAB, LF and CR only, which spares looking at it again. */
 export type OutputListener = (stream: StreamName, text: string, plain?: boolean) => void;
 
+/** The chunk must not be kept. */
+export type RawOutputListener = (stream: StreamName, chunk: Uint8Array) => void;
+
 /** A live child. `pid` is undefined until the spawn has happened (and for ever when it failed). */
 export interface ProcessHandle {
   readonly pid: number | undefined;
@@ -57,9 +60,9 @@ export interface ProcessHandle {
   onOutput(listener: OutputListener): () => void;
   /**
    * The bytes as they came, escape sequences included: for recordings. Output from before the first `onOutput` is
-   * given again, so subscribe here first. The listener must not keep the chunk.
+   * given again, so subscribe here first.
    */
-  onRawOutput?(listener: (stream: StreamName, chunk: Uint8Array) => void): () => void;
+  onRawOutput?(listener: RawOutputListener): () => void;
   /** Settles exactly once, never rejects. */
   readonly ended: Promise<EndInfo>;
   /** Resolves when the bytes have been accepted; rejects when stdin is not writable. */

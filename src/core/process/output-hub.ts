@@ -1,0 +1,72 @@
+/** Between the bytes of a child and those who listen: decodes, cleans, and keeps what comes before anyone listens. */
+import { OutputDecoder } from "./output-decoder.ts";
+import type { IsPlainAscii } from "./plain-ascii.ts";
+import type { TerminalRequest } from "./sanitizer.ts";
+import type { OutputListener, RawOutputListener, StreamName } from "./types.ts";
+
+/** Output that came before anyone listened, in bytes per child. */
+const MAX_EARLY_BYTES = 1_048_576;
+
+export class OutputHub {
+  readonly #decoders: Record<StreamName, OutputDecoder>;
+  readonly #listeners = new Set<OutputListener>();
+  readonly #rawListeners = new Set<RawOutputListener>();
+  /** Undefined once somebody listens. */
+  #early: { readonly stream: StreamName; readonly chunk: Buffer }[] | undefined = [];
+  #earlyBytes = 0;
+  #ended = false;
+  #decodersEnded = false;
+
+  constructor(isPlain: IsPlainAscii, onTerminalRequest: (request: TerminalRequest) => void) {
+    this.#decoders = { stdout: new OutputDecoder(isPlain, onTerminalRequest), stderr: new OutputDecoder(isPlain) };
+  }
+
+  listen(listener: OutputListener): () => void {
+    this.#listeners.add(listener);
+    const early = this.#early;
+    this.#early = undefined;
+    for (const piece of early ?? []) this.#decode(piece.stream, piece.chunk);
+    if (this.#ended) this.#endDecoders();
+    return () => this.#listeners.delete(listener);
+  }
+
+  listenRaw(listener: RawOutputListener): () => void {
+    this.#rawListeners.add(listener);
+    for (const piece of this.#early ?? []) listener(piece.stream, piece.chunk);
+    return () => this.#rawListeners.delete(listener);
+  }
+
+  data(stream: StreamName, chunk: Buffer): void {
+    for (const listener of this.#rawListeners) listener(stream, chunk);
+    if (this.#early === undefined) this.#decode(stream, chunk);
+    else this.#keepEarly(this.#early, stream, chunk);
+  }
+
+  /** No more data comes: half a character that was held is given out. Idempotent. */
+  end(): void {
+    this.#ended = true;
+    if (this.#early === undefined) this.#endDecoders();
+  }
+
+  #keepEarly(early: { stream: StreamName; chunk: Buffer }[], stream: StreamName, chunk: Buffer): void {
+    early.push({ stream, chunk });
+    this.#earlyBytes += chunk.length;
+    while (this.#earlyBytes > MAX_EARLY_BYTES && early.length > 1) this.#earlyBytes -= early.shift()?.chunk.length ?? 0;
+  }
+
+  #decode(stream: StreamName, chunk: Buffer): void {
+    const { text, plain } = this.#decoders[stream].write(chunk);
+    this.#emit(stream, text, plain);
+  }
+
+  #endDecoders(): void {
+    if (this.#decodersEnded) return;
+    this.#decodersEnded = true;
+    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end(), false);
+  }
+
+  #emit(stream: StreamName, text: string, plain: boolean): void {
+    if (text === "") return;
+    for (const listener of this.#listeners) listener(stream, text, plain);
+  }
+}

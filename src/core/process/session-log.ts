@@ -1,0 +1,78 @@
+/** The output of one session on disk: written along from the moment memory overflows, or made from memory when asked for. */
+import { unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ExecError } from "../errors.ts";
+import { BoundedFile, type BoundedFileState } from "./bounded-file.ts";
+import { makePrivateFolder } from "./log-folder.ts";
+import type { OutputBuffer } from "./output-buffer.ts";
+import { stripColor } from "./sanitizer.ts";
+
+export interface LogSettings {
+  readonly folder: string;
+  /** Bytes of one log. */
+  readonly maxBytes: number;
+}
+
+export class SessionLog {
+  readonly #settings: LogSettings | undefined;
+  readonly #id: string;
+  readonly #output: OutputBuffer;
+  #file: BoundedFile | undefined;
+  #exported: string | undefined;
+
+  /** Without settings nothing is written, and `state` says so. `id` is usable as a file name. */
+  constructor(settings: LogSettings | undefined, id: string, output: OutputBuffer) {
+    this.#settings = settings;
+    this.#id = id;
+    this.#output = output;
+  }
+
+  /** Called before `text` goes into the memory of the session. */
+  beforeOutput(text: string, plain: boolean): void {
+    if (this.#file === undefined) {
+      if (this.#settings === undefined || !this.#output.overflowsWith(text)) return;
+      this.#file = new BoundedFile(join(this.#settings.folder, `${this.#id}.log`), this.#settings.maxBytes);
+      this.#file.write(this.#output.aggregated());
+    }
+    this.#file.write(plain ? text : stripColor(text));
+  }
+
+  /** The file, with all that was taken up to now. Throws `internal` when there is no folder or it can not be written. */
+  async state(): Promise<BoundedFileState> {
+    if (this.#file !== undefined) {
+      const state = await this.#file.flush();
+      if (state.bytes > 0) return state;
+    }
+    if (this.#settings === undefined) {
+      throw new ExecError("internal", "No folder for logs is configured, so there is no full log.");
+    }
+    return this.#export(this.#settings.folder);
+  }
+
+  /** Nothing more comes. The files stay. */
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
+    for (const path of [this.#file?.path, this.#exported]) {
+      if (path !== undefined) await unlink(path).catch(() => {});
+    }
+  }
+
+  async #export(folder: string): Promise<BoundedFileState> {
+    const path = join(folder, `${this.#id}.part.log`);
+    const text = this.#output.aggregated();
+    try {
+      await makePrivateFolder(folder);
+      await unlink(path).catch(() => {});
+      await writeFile(path, text, { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      const why = (error as NodeJS.ErrnoException).code ?? "unknown";
+      throw new ExecError("internal", `The log could not be written to ${folder} (${why}).`);
+    }
+    this.#exported = path;
+    return { path, bytes: Buffer.byteLength(text), complete: !this.#output.lost };
+  }
+}
