@@ -105,6 +105,13 @@ export function createIngress(options: IngressOptions): Ingress {
   ): Promise<void> {
     const parsed = options.config().commands.text ? typedCommand(event, options.config().commands.bash) : undefined;
     if (parsed) {
+      if (event.mayBeCut) {
+        // Half a command is another command: `rm -rf build/old` without its end is worse than nothing.
+        throw new ExecError(
+          "command-too-long",
+          "Your app splits messages of this length, so this may be only the beginning of a command. Nothing was run. Put it in a script file, or use the web chat.",
+        );
+      }
       await command(parsed.name, parsed.args, context);
       return;
     }

@@ -17,7 +17,7 @@ export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) =
     agentId: request.agentId,
     requester: request.requester,
     envKeys: Object.keys(request.env).sort(),
-    reasons: request.reasons.map(explain),
+    reasons: [...new Set(request.reasons.map(explain))],
     warnings: request.warnings,
     highlights: request.highlights,
     always: alwaysSentences(record),
