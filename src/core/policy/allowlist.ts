@@ -70,22 +70,32 @@ function matchEntry(target: MatchTarget, entry: AllowlistEntry): MatchOutcome {
 }
 
 function grantMatches(target: MatchTarget, entry: AllowlistEntry, argPattern: string): boolean {
-  const { executable, cwd } = target;
+  const { executable, cwd, args } = target;
+  const name = calledAs(executable);
   if (cwd === undefined || entry.pattern !== executable.real) return false;
   if (argPattern.startsWith(ARGV_GRANT)) {
-    return executable.trusted && argPattern === ARGV_GRANT + grantHash(cwd, target.args);
+    return executable.trusted && argPattern === ARGV_GRANT + grantHash(cwd, name, args);
   }
   const file = target.fileHash();
-  return file !== undefined && argPattern === FILE_GRANT + grantHash(cwd, target.args, file);
+  return file !== undefined && argPattern === FILE_GRANT + grantHash(cwd, name, args, file);
 }
 
-/** SHA-256 over length-prefixed parts, so that no two argument lists can read the same. */
-export function grantHash(cwd: string, args: readonly string[], fileHash?: string): string {
+/** `ls` and `/usr/bin/ls` alike. */
+export function calledAs(executable: Executable): string {
+  return executable.path.slice(executable.path.lastIndexOf("/") + 1);
+}
+
+/**
+ * SHA-256 over length-prefixed parts, so that no two argument lists can read the same. `name` is what the program is
+ * called: some act by it.
+ */
+export function grantHash(cwd: string, name: string, args: readonly string[], fileHash?: string): string {
   const hash = createHash("sha256");
   const part = (text: string): void => {
     hash.update(`${Buffer.byteLength(text)}:`).update(text);
   };
   part(cwd);
+  part(name);
   hash.update(`${args.length};`);
   for (const arg of args) part(arg);
   if (fileHash !== undefined) part(fileHash);
@@ -105,8 +115,7 @@ function patternMatches(rawPattern: string, { executable, home }: MatchTarget): 
     return globMatches(path, executable.real) ? "wildcard" : "no";
   }
   if (!executable.byName) return "no";
-  const name = executable.path.slice(executable.path.lastIndexOf("/") + 1);
-  return globMatches(pattern, name) ? "wildcard" : "no";
+  return globMatches(pattern, calledAs(executable)) ? "wildcard" : "no";
 }
 
 /**

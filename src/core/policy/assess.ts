@@ -3,7 +3,7 @@
  * step can only add a reason; a segment without reasons and with a rule is satisfied.
  */
 import { posix } from "node:path";
-import { ARGV_GRANT, FILE_GRANT, grantHash, type MatchTarget, matchAllowlist } from "./allowlist.ts";
+import { ARGV_GRANT, calledAs, FILE_GRANT, grantHash, type MatchTarget, matchAllowlist } from "./allowlist.ts";
 import { guardArguments } from "./argument-guard.ts";
 import { judgeBuiltin } from "./builtins.ts";
 import type { DecideInput, Reason, ReasonCode, Segment } from "./decision.ts";
@@ -324,9 +324,12 @@ class Assessment {
     // A language can do anything; only strict mode makes sure that what is stored is not code (policy.md section 9).
     if (nameIn(executable.names, INTERPRETERS) && !this.input.policy.strictInlineEval) return undefined;
     const base = { pattern: executable.real, source: "allow-always" as const };
-    if (executable.trusted && !hasScript) return { ...base, argPattern: ARGV_GRANT + grantHash(cwd, args) };
+    if (executable.trusted && !hasScript)
+      return { ...base, argPattern: ARGV_GRANT + grantHash(cwd, calledAs(executable), args) };
     const hash = match.fileHash();
-    return hash === undefined ? undefined : { ...base, argPattern: FILE_GRANT + grantHash(cwd, args, hash) };
+    return hash === undefined
+      ? undefined
+      : { ...base, argPattern: FILE_GRANT + grantHash(cwd, calledAs(executable), args, hash) };
   }
 
   private result(parts: {

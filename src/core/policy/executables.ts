@@ -4,6 +4,7 @@
  */
 import { posix } from "node:path";
 import type { Reason } from "./decision.ts";
+import { MULTI_CALL } from "./program-kinds.ts";
 import type { FileFacts } from "./types.ts";
 
 export interface Executable {
@@ -11,7 +12,7 @@ export interface Executable {
   readonly typed: string;
   /** Absolute, symlinks not followed. */
   readonly path: string;
-  /** Symlinks followed. */
+  /** Symlinks followed, except the last one of a program that acts by its name (`MULTI_CALL`). */
   readonly real: string;
   /** Found by searching PATH: the only kind a bare-name pattern covers. */
   readonly byName: boolean;
@@ -63,16 +64,25 @@ export function findExecutable(typed: string, context: SearchContext): Executabl
   if (scoped && (facts.stat(real)?.kind !== "file" || !facts.isExecutable(real))) {
     return { code: "not-found", subject: typed };
   }
-  const names = [...new Set([posix.basename(typed), posix.basename(path), posix.basename(real)])];
+  const own = multiCallPath(path, real, facts) ?? real;
+  const names = [...new Set([posix.basename(typed), posix.basename(path), posix.basename(own)])];
   return {
     typed,
     path,
-    real,
+    real: own,
     byName: !scoped,
     relative: scoped && !typed.startsWith("/"),
     trusted: isTrustedDirectory(posix.dirname(real), context) && isTrustedDirectory(posix.dirname(path), context),
     names,
   };
+}
+
+/** For a link to a file that acts by its name: the link's own path, directories resolved. */
+function multiCallPath(path: string, real: string, facts: FileFacts): string | undefined {
+  const name = posix.basename(path);
+  if (name === posix.basename(real) || !MULTI_CALL.has(posix.basename(real))) return undefined;
+  const dir = facts.realpath(posix.dirname(path));
+  return dir === undefined ? undefined : posix.join(dir, name);
 }
 
 /** Places that stay the system's even when the agent works in `/` or below them. */

@@ -12,7 +12,15 @@ export const SHELLS = set(`
   cmd cmd.exe powershell powershell.exe pwsh`);
 
 /** One file that is many programs. */
-export const MULTIPLEXERS = set("busybox toybox box coreutils.real ubox");
+export const MULTIPLEXERS = set("busybox toybox box coreutils coreutils.real uutils ubox dropbearmulti");
+
+/**
+ * Files that act by the name they are called under: `pkill` is a link to `pgrep`. The link, not the file behind it, is
+ * what a rule or a grant for such a program is about.
+ */
+export const MULTI_CALL = set(`
+  busybox toybox box coreutils uutils pgrep xz bzip2 gzip zstd lz4 systemctl kmod lvm dpkg-deb mtools perl-multi btrfs
+  nvim vim.basic vim.tiny vim.nox dropbearmulti multicall crunchgen`);
 
 /** May fetch a package and run it. */
 export const PACKAGE_RUNNERS = set("npx bunx pnpx pnpm-dlx yarn-dlx corepack uvx pipx uv poetry pdm hatch rye tox nox");

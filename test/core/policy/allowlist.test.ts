@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { argPatternProblem, globMatches, grantHash } from "../../../src/core/policy/allowlist.ts";
-import { codes, judge, makeWorld, SYSTEM_PATH, type World } from "./policy-world.ts";
+import { type Asked, codes, judge, makeWorld, SYSTEM_PATH, type World } from "./policy-world.ts";
 
 describe("globMatches", () => {
   it.each([
@@ -65,7 +65,7 @@ describe("grantHash", () => {
     fc.assert(
       fc.property(fc.array(fc.string()), fc.array(fc.string()), (a, b) => {
         fc.pre(JSON.stringify(a) !== JSON.stringify(b));
-        expect(grantHash("/w", a)).not.toBe(grantHash("/w", b));
+        expect(grantHash("/w", "x", a)).not.toBe(grantHash("/w", "x", b));
       }),
     );
   });
@@ -143,6 +143,25 @@ describe("rules on real files", () => {
   it("ignores a generated rule that carries no binding", () => {
     const decision = judge("ls", world.cwd, { allowlist: [{ pattern: "/usr/bin/ls", source: "allow-always" }] });
     expect(codes(decision)).toEqual(["allowlist-miss"]);
+  });
+
+  it("keeps programs apart that are one file and act by their name", () => {
+    const bin = join(world.root, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "busybox"), "#!/bin/sh\n");
+    chmodSync(join(bin, "busybox"), 0o755);
+    for (const name of ["cat", "rm", "sh"]) symlinkSync("busybox", join(bin, name));
+    const asked = (command: string, allowlist: Asked["allowlist"] = []) =>
+      judge(command, world.cwd, { allowlist, path: [bin] });
+    const granted = asked("cat x");
+    const rules = granted.kind === "ask" ? granted.alwaysStores : [];
+    expect(rules.map((rule) => rule.pattern)).toEqual([join(bin, "cat")]);
+    expect(asked("cat x", rules).kind).toBe("allow");
+    expect(asked("rm x", rules).kind).toBe("ask");
+    expect(asked("rm x", [join(bin, "cat")]).kind).toBe("ask");
+    expect(asked("cat x", [join(bin, "cat")]).kind).toBe("allow");
+    expect(asked("busybox cat x", ["*", "busybox", join(bin, "busybox")]).kind).toBe("ask");
+    expect(asked("sh -c 'rm x'", [join(bin, "busybox"), join(bin, "sh")]).kind).toBe("ask");
   });
 
   it("finds a program in a relative PATH entry and does not trust it", () => {

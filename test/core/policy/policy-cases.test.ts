@@ -49,7 +49,7 @@ function rule(entry: string | AllowlistEntry): AllowlistEntry {
   return {
     pattern: "/usr/bin/ls",
     source: "allow-always",
-    argPattern: ARGV_GRANT + grantHash(fill(dir), args.split(" ")),
+    argPattern: ARGV_GRANT + grantHash(fill(dir), "ls", args.split(" ")),
   };
 }
 
