@@ -28,8 +28,8 @@ function kindOf(stats: Stats): FileStat["kind"] {
 function readStat(path: string): FileStat | undefined {
   try {
     const stats = statSync(path);
-    const { dev, ino, size, mtimeMs, mode, uid } = stats;
-    return { dev, ino, size, mtimeMs, mode, uid, kind: kindOf(stats) };
+    const { dev, ino, size, mtimeMs, mode, uid, gid } = stats;
+    return { dev, ino, size, mtimeMs, mode, uid, gid, kind: kindOf(stats) };
   } catch {
     // Absent, unreadable and looping paths are alike to the policy: there is no such file.
     return undefined;

@@ -5,7 +5,7 @@
 import { posix } from "node:path";
 import type { Reason } from "./decision.ts";
 import { MULTI_CALL } from "./program-kinds.ts";
-import type { FileFacts } from "./types.ts";
+import type { FileFacts, FileStat } from "./types.ts";
 
 export interface Executable {
   /** As typed, decoded. */
@@ -88,7 +88,15 @@ function multiCallPath(path: string, real: string, facts: FileFacts): string | u
 /** Places that stay the system's even when the agent works in `/` or below them. */
 const SYSTEM_ROOTS: readonly string[] = ["/bin", "/sbin", "/usr", "/lib", "/nix/store"];
 
-const GROUP_OR_OTHER_WRITABLE = 0o022;
+const GROUP_WRITABLE = 0o020;
+const OTHER_WRITABLE = 0o002;
+
+/** A group with the number of its only user (the default of many systems, with umask 002) is that user. */
+function isWritableByOthers(stat: FileStat, uid: number | undefined): boolean {
+  if ((stat.mode & OTHER_WRITABLE) !== 0) return true;
+  const privateGroup = uid !== undefined && uid !== 0 && stat.uid === uid && stat.gid === uid;
+  return (stat.mode & GROUP_WRITABLE) !== 0 && !privateGroup;
+}
 
 function within(dir: string, root: string): boolean {
   return dir === root || root === "/" || dir.startsWith(`${root}/`);
@@ -103,7 +111,7 @@ export function isTrustedDirectory(dir: string, context: Omit<SearchContext, "pa
   if (within(dir, context.cwd) && !SYSTEM_ROOTS.some((root) => within(dir, root))) return false;
   for (let at = dir; ; at = posix.dirname(at)) {
     const stat = context.facts.stat(at);
-    if (stat?.kind !== "directory" || (stat.mode & GROUP_OR_OTHER_WRITABLE) !== 0) return false;
+    if (stat?.kind !== "directory" || isWritableByOthers(stat, context.facts.uid)) return false;
     if (context.facts.uid !== undefined && stat.uid !== 0 && stat.uid !== context.facts.uid) return false;
     if (at === "/") return true;
   }

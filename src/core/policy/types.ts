@@ -87,6 +87,7 @@ export interface FileStat {
   readonly mtimeMs: number;
   readonly mode: number;
   readonly uid: number;
+  readonly gid: number;
   readonly kind: "file" | "directory" | "other";
 }
 
