@@ -78,6 +78,12 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./exec-policy.ts")),
   },
   {
+    name: "cron",
+    group: "Set up",
+    about: "Let commands run at a later time: add, list, remove, run",
+    define: later(() => import("./cron.ts")),
+  },
+  {
     name: "channels",
     group: "Set up",
     about: "See whether chats are connected; print the Slack app's manifest",

@@ -2,6 +2,7 @@
 import { nearestOf } from "../core/nearest.ts";
 import { approve } from "./approve.ts";
 import type { CommandDefinition } from "./command.ts";
+import { cron } from "./cron.ts";
 import { bash, exec } from "./exec.ts";
 import { help } from "./help.ts";
 import { pair } from "./pair.ts";
@@ -10,7 +11,18 @@ import { status } from "./status.ts";
 import { stop } from "./stop.ts";
 import { whoami } from "./whoami.ts";
 
-export const COMMANDS: readonly CommandDefinition[] = [exec, approve, process, stop, status, whoami, pair, help, bash];
+export const COMMANDS: readonly CommandDefinition[] = [
+  exec,
+  approve,
+  process,
+  cron,
+  stop,
+  status,
+  whoami,
+  pair,
+  help,
+  bash,
+];
 
 export function findCommand(name: string): CommandDefinition | undefined {
   return COMMANDS.find((command) => command.name === name || command.aliases?.includes(name));

@@ -2,6 +2,7 @@
 import type { Pairing, PairingRequest } from "../core/access/pairing.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { Card } from "../core/cards.ts";
+import type { Cron } from "../core/events/cron.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
@@ -51,6 +52,7 @@ export interface CommandServices {
   bashEnabled(): boolean;
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */
   bashForegroundMs(): number;
+  readonly cron: Cron;
   /** Runs one call of the `process` tool for this agent. */
   process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
   /** The effective exec policy of this conversation, each value with its source. */

@@ -39,6 +39,7 @@ import { preflight } from "../core/exec/preflight.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import { runCard } from "../core/exec/run-card.ts";
+import { createRunRecorder } from "../core/exec/run-recorder.ts";
 import { Runs } from "../core/exec/runs.ts";
 import {
   agentSettings,
@@ -55,19 +56,21 @@ import type { ReasonCode } from "../core/policy/decision.ts";
 import { explainLayer, explainReason } from "../core/policy/reasons.ts";
 import { createLeftovers } from "../core/process/leftovers.ts";
 import { processLimits } from "../core/process/limits.ts";
+import { Recordings } from "../core/process/recording.ts";
 import { ProcessSessions } from "../core/process/registry.ts";
 import { createSupervisor } from "../core/process/supervisor.ts";
 import { actorLabel, type Route } from "../core/route.ts";
 import { createSessions } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
-import { buildChannels, startChannel } from "./channels.ts";
+import { buildChannels, platformRequests, startChannel } from "./channels.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPolicyService, explainCard } from "./policy-service.ts";
 import { redactCard } from "./redact-card.ts";
+import { createReplays } from "./replays.ts";
 import { createRunLog } from "./run-log.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
@@ -208,6 +211,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await searchPath.ready();
     await snapshots.for(chooseShell(process.env, searchPath.folders()), searchPath.folders());
   };
+  const recordings = new Recordings(join(stateDir, "recordings"));
+  const recorder = createRunRecorder({
+    recordings,
+    clock,
+    mode: (agentId) => agentSettings(config(), agentId, stateDir).exec.record,
+    onError,
+  });
   const runs = new Runs({
     store,
     clock,
@@ -228,6 +238,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return { total: maxConcurrentRuns, perAgent: maxConcurrentRunsPerAgent, queued: maxQueuedRuns };
     },
     mayStart: () => true,
+    recorder,
     channelContext: (spec) =>
       spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
     onError,
@@ -284,6 +295,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
     onError,
   });
+  // First, so that what a card offers to replay is whole.
+  runs.listen({ finished: recorder.finished });
   runs.listen(announcements);
   runs.listen({
     started: (run) => metrics.runs.started.inc({ host: run.record.host }),
@@ -446,6 +459,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
     await processSessions.start();
+    await recordings.start(clock.now());
     await runs.sweep();
     await approvals.start(onSettled);
     for (const record of await approvals.pending()) {
@@ -461,6 +475,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     metrics.watchQueue(() => queue.counts());
     metrics.watchNow({
       running: () => runs.active().length,
+      queued: () => runs.queued().length,
       pendingApprovals: async () => (await approvals.pending()).length,
     });
     phase = "ready";
@@ -508,8 +523,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     audit,
     webChats: webChannel,
+    platformRequests: platformRequests(channels, config()),
     complete: async (text, actor) => completions(text, await access.rank(actor, undefined)),
     runLog: runLog.page,
+    recordings: createReplays({ recordings, redactor }),
     invokeTool,
     async listApprovals() {
       return (await approvals.pending()).map((record) => ({

@@ -59,6 +59,18 @@ const handlers: Handlers = {
   async "approvals.resolve"(params, { deps, actor }) {
     return { payload: await deps.resolveApproval({ ...withoutUndefined(params), actor }) };
   },
+  async "cron.list"(_params, { deps }) {
+    return { payload: { jobs: await deps.cron.list() } };
+  },
+  async "cron.add"(params, { deps, actor }) {
+    return { payload: await deps.cron.add(withoutUndefined(params), actor) };
+  },
+  async "cron.remove"({ job }, { deps }) {
+    return { payload: await deps.cron.remove(job) };
+  },
+  async "cron.run"({ job }, { deps }) {
+    return { payload: await deps.cron.run(job) };
+  },
   async "pairing.list"({ channel }, { deps }) {
     return { payload: { requests: await deps.pairing.list(channel) } };
   },

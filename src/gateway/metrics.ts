@@ -36,11 +36,16 @@ export interface GatewayMetrics {
     readonly delivered: Counter<"channel" | "kind">;
     readonly seconds: Histogram<"channel">;
   };
+  readonly wakes: Counter<"reason" | "outcome">;
   runEnded(outcome: RunOutcome, durationMs: number): void;
   /** Asked at each scrape. */
   watchQueue(counts: () => Promise<QueueCounts>): void;
-  /** Asked at each scrape: commands running now, approvals waiting now. */
-  watchNow(now: { readonly running: () => number; readonly pendingApprovals: () => number | Promise<number> }): void;
+  /** Asked at each scrape: commands running now, waiting in line now, approvals waiting now. */
+  watchNow(now: {
+    readonly running: () => number;
+    readonly queued: () => number;
+    readonly pendingApprovals: () => number | Promise<number>;
+  }): void;
 }
 
 export function createMetrics(): GatewayMetrics {
@@ -135,6 +140,12 @@ export function createMetrics(): GatewayMetrics {
         registers,
       }),
     },
+    wakes: new Counter({
+      name: name("wakes_total"),
+      help: "Wakes of sessions, by what asked for them and what came of it",
+      labelNames: ["reason", "outcome"],
+      registers,
+    }),
     runEnded(outcome, durationMs) {
       metrics.runs.ended.inc({ outcome });
       metrics.runs.seconds.observe(durationMs / 1000);
@@ -157,6 +168,14 @@ export function createMetrics(): GatewayMetrics {
         registers,
         collect() {
           this.set(now.running());
+        },
+      });
+      new Gauge({
+        name: name("runs_queued"),
+        help: "Commands waiting for a place among those that run",
+        registers,
+        collect() {
+          this.set(now.queued());
         },
       });
       new Gauge({

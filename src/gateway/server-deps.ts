@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { WebChats } from "../channels/web/chats.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import type { Clock, NewId } from "../core/clock.ts";
+import type { CronJob, CronRequest, ListedCronJob } from "../core/events/cron.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
 import type { Actor } from "../core/route.ts";
 import type {
@@ -78,6 +79,15 @@ export interface ServerDeps {
     readonly comment?: string;
     readonly actor: Actor;
   }): Promise<MethodResults["approvals.resolve"]>;
+  readonly cron: {
+    list(): Promise<readonly ListedCronJob[]>;
+    add(
+      request: CronRequest & { readonly agentId?: string; readonly chatId?: string },
+      by: Actor,
+    ): Promise<ListedCronJob>;
+    remove(job: string): Promise<CronJob>;
+    run(job: string): Promise<CronJob>;
+  };
   readonly pairing: {
     list(channel?: string): Promise<readonly PairingEntry[]>;
     approve(code: string, by: Actor): Promise<PairingEntry>;

@@ -58,7 +58,7 @@ export function createTools(options: ToolsOptions): InvokeTool {
         return options.exec.call(call.args, {
           requestId,
           agentId: settings.agentId,
-          sessionKey: call.sessionKey ?? `agent:${settings.agentId}:${call.actor.channel}`,
+          sessionKey,
           // A program holding the token speaks for an agent; it can ask, never decide (decisions.md D13).
           actor: call.actor,
           fromChannel: false,
@@ -85,7 +85,7 @@ function isTool(name: string): name is ToolName {
   return (TOOL_NAMES as readonly string[]).includes(name);
 }
 
-function knownAgent(config: Config, wanted: string | undefined): string {
+export function knownAgent(config: Config, wanted: string | undefined): string {
   if (wanted === undefined) return defaultAgentId(config);
   const known = config.agents.list.map((agent) => agent.id);
   if (known.length === 0 && wanted.toLowerCase() === defaultAgentId(config)) return wanted.toLowerCase();

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import type { AuditPage } from "../core/audit/events.ts";
 import type { Card } from "../core/cards.ts";
+import type { CronJob, ListedCronJob } from "../core/events/cron.ts";
 
 export const PROTOCOL_VERSION = 1;
 
@@ -148,6 +149,24 @@ export const methods = {
     comment: z.string().max(500).optional(),
   }),
   /** Who asked to be let in and waits for an owner. */
+  "cron.list": z.strictObject({}),
+  /** Exactly one of `at`, `every`, `cron`, and one of `command`, `event`. `chatId`: the web chat that gets its cards. */
+  "cron.add": z.strictObject({
+    at: z.string().max(64).optional(),
+    every: z.string().max(32).optional(),
+    cron: z.string().max(128).optional(),
+    timezone: z.string().max(64).optional(),
+    command: z.string().max(131_072).optional(),
+    event: z.string().max(4_000).optional(),
+    wake: z.enum(["now", "next-heartbeat"]).optional(),
+    workdir: z.string().max(4_096).optional(),
+    timeoutSec: z.number().min(0).optional(),
+    name: z.string().min(1).max(64).optional(),
+    agentId: z.string().min(1).max(64).optional(),
+    chatId: chatId.optional(),
+  }),
+  "cron.remove": z.strictObject({ job: z.string().min(1).max(64) }),
+  "cron.run": z.strictObject({ job: z.string().min(1).max(64) }),
   "pairing.list": z.strictObject({ channel: z.enum(["slack", "discord", "telegram"]).optional() }),
   "pairing.approve": z.strictObject({ code: z.string().min(1).max(32) }),
   "pairing.dismiss": z.strictObject({ code: z.string().min(1).max(32) }),
@@ -234,6 +253,10 @@ export interface MethodResults {
   "tools.invoke": unknown;
   "approvals.list": { readonly approvals: readonly PendingApproval[] };
   "approvals.resolve": { readonly id: string; readonly state: string; readonly decision?: string };
+  "cron.list": { readonly jobs: readonly ListedCronJob[] };
+  "cron.add": ListedCronJob;
+  "cron.remove": CronJob;
+  "cron.run": CronJob;
   "pairing.list": { readonly requests: readonly PairingEntry[] };
   "pairing.approve": PairingEntry;
   "pairing.dismiss": PairingEntry;

@@ -64,6 +64,18 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     }),
     listApprovals: async () => [],
     resolveApproval: async ({ id, decision }) => ({ id, state: "allowed", decision }),
+    cron: {
+      list: async () => [],
+      add: async () => {
+        throw new ExecError("invalid-argument", "No jobs here.");
+      },
+      remove: async (job) => {
+        throw new ExecError("not-found", `There is no job "${job}".`);
+      },
+      run: async (job) => {
+        throw new ExecError("not-found", `There is no job "${job}".`);
+      },
+    },
     pairing: {
       list: async () => [],
       approve: async () => {

@@ -6,13 +6,14 @@
 import { approvalCard } from "../approvals/approval-card.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
+import type { TextCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import type { ExecConfig } from "../config/schema.ts";
 import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
 import type { Reason } from "../policy/decision.ts";
-import { type Actor, type Route, routeKey } from "../route.ts";
-import type { Deliveries } from "./deliveries.ts";
+import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
+import type { Deliveries, Upsert } from "./deliveries.ts";
 import {
   completionText,
   deniedText,
@@ -21,6 +22,7 @@ import {
   runningText,
   type SystemEvents,
 } from "./system-events.ts";
+import type { Wakes } from "./wakes.ts";
 
 /** A command that ends within this gets one card, its end; a person is not shown a card that flickers. */
 export const RUNNING_CARD_AFTER_MS = 400;
@@ -32,6 +34,9 @@ const QUEUED_VERSION = 1;
 const RUNNING_VERSION = 2;
 const FINISHED_VERSION = 3;
 const CORRECTED_VERSION = 4;
+/** Versions of the line in a chat whose request is shown elsewhere. */
+const NOTICE_PENDING_VERSION = 1;
+const NOTICE_SETTLED_VERSION = 2;
 
 export interface Announcements extends RunListener {
   /** Puts the approval's card, as it is now, everywhere it belongs. */
@@ -47,6 +52,7 @@ export interface AnnouncementsOptions {
   readonly deliveries: Deliveries;
   readonly events: SystemEvents;
   readonly explain: (reason: Reason) => string;
+  readonly wake: Wakes["request"];
   /** `approvals.wakeOnDenial` (decisions.md D14). */
   readonly wakeOnDenial: () => boolean;
   readonly execConfig: (agentId: string) => ExecConfig;
@@ -69,7 +75,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       if (wanted.length > 0) {
         found = (await approvals.annotate(id, { shownAt: [...found.record.shownAt, ...wanted] })) ?? found;
       }
-      if (targets.notice) await deliveries.post(waitsElsewhere(found.record, targets.notice));
+      if (targets.notice) await deliveries.upsert(noticeOf(found.record, targets.notice));
     }
     const { record, version } = found;
     for (const route of record.shownAt) {
@@ -81,6 +87,19 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         ...(record.status === "pending" ? { notAfterMs: record.expiresAtMs } : {}),
       });
     }
+  }
+
+  /**
+   * A chat that asked and has no card of its own: its notice says what became of the request. A run speaks for itself;
+   * a no is a message of its own where an edit makes no sound (decisions.md D14).
+   */
+  async function tellOrigin(record: ApprovalRecord): Promise<void> {
+    const { notice } = options.approvalTargets(record);
+    if (!notice) return;
+    const told = noticeOf(record, notice);
+    await deliveries.upsert(told);
+    if (record.status === "allowed" || !deliveries.editsAreSilent(notice)) return;
+    await deliveries.post({ key: `approval-refused:${record.id}`, route: notice, card: told.card });
   }
 
   async function note(approvalId: string | undefined, statusLine: string): Promise<void> {
@@ -108,6 +127,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
 
     async settled(record) {
       await showApproval(record.id);
+      await tellOrigin(record);
       const { requester, sessionKey } = record.request;
       const wasRefused = record.status === "denied" || record.status === "expired";
       if (!wasRefused || !options.wakeOnDenial() || isChatPerson(requester)) return;
@@ -115,7 +135,10 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         contextKey: `exec:${record.id}`,
         text: deniedText(record),
         atMs: clock.now(),
+        hasCard: true,
+        ...(record.request.route ? { route: record.request.route } : {}),
       });
+      await options.wake({ agentId: record.request.agentId, sessionKey }, "approval");
     },
 
     queued(record: RunRecord) {
@@ -204,7 +227,10 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         contextKey: `exec:${record.approvalId}`,
         text: finishedText(record, record.tail),
         atMs: clock.now(),
+        hasCard: true,
+        ...(record.route ? { route: record.route } : {}),
       });
+      await options.wake({ agentId: record.agentId, sessionKey: record.sessionKey }, "exec-event");
       return;
     }
     const unseen = record.outcome === "lost" || record.backgrounded === true;
@@ -214,7 +240,9 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       contextKey: `exec:${record.sessionId}`,
       text: completionText(record, record.tail),
       atMs: clock.now(),
+      ...(record.route ? { route: record.route } : {}),
     });
+    await options.wake({ agentId: record.agentId, sessionKey: record.sessionKey }, "exec-event");
   }
 }
 
@@ -223,17 +251,37 @@ function isChatPerson(requester: Actor): boolean {
   return requester.kind === "person" && requester.channel !== "api";
 }
 
-function waitsElsewhere(record: ApprovalRecord, route: Route) {
+function noticeOf(record: ApprovalRecord, route: Route): Upsert & { readonly card: TextCard } {
   const slug = slugOf(record.id);
-  return {
-    key: `approval-notice:${record.id}`,
+  const entity = `approval-notice:${record.id}`;
+  const by = record.decidedBy ? ` by ${actorLabel(record.decidedBy)}` : "";
+  const settled = (tone: TextCard["tone"], text: string, hint?: string): Upsert & { readonly card: TextCard } => ({
+    entity,
+    version: NOTICE_SETTLED_VERSION,
     route,
-    card: {
-      kind: "text",
-      tone: "info",
-      text: `${slug} waits for an approver; the request was sent to them.`,
-      hint: "The result comes here.",
-    },
-    notAfterMs: record.expiresAtMs,
-  } as const;
+    card: { kind: "text", tone, text, ...(hint === undefined ? {} : { hint }) },
+  });
+  switch (record.status) {
+    case "pending":
+      return {
+        entity,
+        version: NOTICE_PENDING_VERSION,
+        route,
+        card: {
+          kind: "text",
+          tone: "info",
+          text: `${slug} waits for an approver; the request was sent to them.`,
+          hint: "The result comes here.",
+        },
+        notAfterMs: record.expiresAtMs,
+      };
+    case "allowed":
+      return settled("success", `${slug} was allowed${by}.`, "The result comes here.");
+    case "denied":
+      return settled("warning", `${slug} was denied${by}; it did not run.`, record.comment);
+    case "expired":
+      return settled("warning", `${slug} expired: nobody answered in time, so it did not run.`);
+    case "cancelled":
+      return settled("info", `${slug} was cancelled; it did not run.`);
+  }
 }

@@ -45,3 +45,34 @@ function cronAfter(cron: string, timezone: string | undefined, afterMs: number):
     );
   }
 }
+
+/**
+ * One moment: `30m`, `2h`, `1d` from now, or an ISO date and time, read in `timezone` (default the machine's) unless it
+ * names its own offset. Throws `invalid-argument` for what is neither, and for a moment that has passed.
+ */
+export function momentMs(text: string, now: number, timezone?: string): number {
+  const spoken = /^\+?(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
+  if (spoken) return now + Number(spoken[1]) * UNIT_MS[spoken[2] as keyof typeof UNIT_MS];
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text.trim())) {
+    throw new ExecError(
+      "invalid-argument",
+      `"${text.slice(0, 64)}" is no moment. Give a time from now such as 30m, or a date such as 2031-04-05T09:00.`,
+    );
+  }
+  const at = cronAfter(text.trim(), timezone, now)?.getTime();
+  if (at !== undefined) return at;
+  throw new ExecError("invalid-argument", `${text.trim()} has passed${timezone ? ` in ${timezone}` : ""}.`);
+}
+
+/** `45s`, `15m`, `2h`, `1d` in milliseconds. Throws `invalid-argument`. */
+export function intervalMs(text: string): number {
+  const match = /^(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
+  const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
+  if (ms > 0) return ms;
+  throw new ExecError(
+    "invalid-argument",
+    `"${text.slice(0, 64)}" is no interval. Give one such as 45s, 15m, 2h or 1d.`,
+  );
+}
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

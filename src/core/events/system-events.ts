@@ -4,6 +4,7 @@
  */
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { RunRecord } from "../exec/runs.ts";
+import type { Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
 
 /** Oldest ones fall out. */
@@ -18,6 +19,10 @@ export interface SystemEvent {
   readonly contextKey: string;
   readonly text: string;
   readonly atMs: number;
+  /** The conversation it belongs to, frozen when the command was asked for. */
+  readonly route?: Route;
+  /** People see it on a card already; only an agent has to be told. */
+  readonly hasCard?: true;
 }
 
 export interface SystemEvents {

@@ -47,3 +47,8 @@ export function agentSettings(config: Config, agentId: string, stateDir: string)
 export function expandHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
+
+/** The agent's own `heartbeat` over the defaults, field by field. */
+export function heartbeatSettings(config: Config, agentId: string): Config["agents"]["defaults"]["heartbeat"] {
+  return { ...config.agents.defaults.heartbeat, ...findAgent(config, agentId)?.heartbeat };
+}
