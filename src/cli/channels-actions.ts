@@ -1,6 +1,5 @@
 /** What `channels` does. */
-import { DEFAULT_WRAPPER } from "../channels/slack/adapter.ts";
-import { slackManifest } from "../channels/slack/manifest.ts";
+import { DEFAULT_WRAPPER, slackManifest } from "../channels/slack/manifest.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import { loadConfig } from "../core/config/load.ts";
 import { nativeCommands } from "../gateway/native-commands.ts";

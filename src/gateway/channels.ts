@@ -2,6 +2,7 @@
  * The chat accounts of the configuration as running channels. Their libraries are loaded only when an account needs
  * them, and one account that fails to start never keeps the others, or the gateway, from starting.
  */
+import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import type { AdapterDeps, Suggest } from "../channels/adapter-deps.ts";
 import type { Channel, ChannelStatus, Ingress } from "../channels/channel.ts";
@@ -38,6 +39,17 @@ export async function buildChannels(options: ChannelsOptions): Promise<Channel[]
   return channels;
 }
 
+/** Paths that platforms post to on the gateway's own port. */
+export function platformRequests(channels: readonly Channel[], config: Config): ReadonlyMap<string, RequestListener> {
+  const paths = new Map<string, RequestListener>();
+  for (const channel of channels) {
+    if (channel.id !== "slack" || !("requestListener" in channel)) continue;
+    const account = config.channels.slack?.accounts[channel.accountId];
+    if (account?.mode === "http") paths.set(account.webhookPath, channel.requestListener as RequestListener);
+  }
+  return paths;
+}
+
 /** Never rejects: what went wrong is in the channel's status and in the log. */
 export async function startChannel(channel: Channel, ingress: Ingress, logger: Logger): Promise<void> {
   try {
@@ -68,6 +80,9 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
         ? { kind: "socket", appToken: appToken ?? "" }
         : { kind: "http", signingSecret: signingSecret ?? "", path: account.webhookPath },
       wrapper: account.slashCommand.name,
+      replyToMode: (room) => (account.channels?.[room] ?? account.channels?.["*"])?.replyToMode ?? account.replyToMode,
+      implicitMentions: account.implicitMentions,
+      allowBots: account.allowBots,
       ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
     },
     adapterDeps(account.commands.native, options),

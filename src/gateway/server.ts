@@ -1,5 +1,5 @@
 /** One port for everything: HTTP and WebSocket, loopback unless told otherwise, never open to others without a token. */
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { ExecError } from "../core/errors.ts";
@@ -41,6 +41,7 @@ export async function startServer(deps: ServerDeps, options: ListenOptions): Pro
 
   const app = createHttpApp({ deps, limits, gate, work, files, refusals, draining: isDraining });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  if (deps.platformRequests?.size) divert(server, deps.platformRequests);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   await listen(server, options);
@@ -74,6 +75,17 @@ export async function startServer(deps: ServerDeps, options: ListenOptions): Pro
       return closing;
     },
   };
+}
+
+/** Requests to these paths go to their own listener and never reach the app. */
+function divert(server: Server, paths: ReadonlyMap<string, RequestListener>): void {
+  const app = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request");
+  server.on("request", (request, response) => {
+    const own = paths.get((request.url ?? "").split("?", 1)[0] ?? "");
+    if (own) own(request, response);
+    else for (const listener of app) listener(request, response);
+  });
 }
 
 function refuseOpenDoor(host: string, token: string | undefined): void {

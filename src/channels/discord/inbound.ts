@@ -106,6 +106,7 @@ export function takeMessage(
       route,
       actor: actorOf(message.author, context, {
         ...(message.member?.nick ? { nick: message.member.nick } : {}),
+        ...(message.member?.roles ? { roles: message.member.roles } : {}),
       }),
       receivedAtMs: context.nowMs,
       addressed: route.chatType === "dm" || addresses(message, context.selfId),
@@ -129,6 +130,7 @@ export function takeInteraction(interaction: APIInteraction, context: InboundCon
   if (!user || user.bot) return ignored("bot");
   const actor = actorOf(user, context, {
     ...(interaction.member?.nick ? { nick: interaction.member.nick } : {}),
+    ...(interaction.member?.roles ? { roles: interaction.member.roles } : {}),
     ...("locale" in interaction ? { locale: interaction.locale } : {}),
   });
   switch (interaction.type) {
@@ -270,7 +272,11 @@ function routeOf(
   };
 }
 
-function actorOf(user: APIUser, context: InboundContext, more: { nick?: string; locale?: string }): Actor {
+function actorOf(
+  user: APIUser,
+  context: InboundContext,
+  more: { nick?: string; locale?: string; roles?: readonly string[] },
+): Actor {
   const display = more.nick ?? user.global_name ?? user.username;
   return {
     kind: user.bot ? "agent" : "person",
@@ -279,6 +285,7 @@ function actorOf(user: APIUser, context: InboundContext, more: { nick?: string; 
     id: user.id,
     display,
     ...(more.locale === undefined ? {} : { locale: more.locale }),
+    ...(more.roles === undefined ? {} : { roles: more.roles }),
   };
 }
 
