@@ -67,6 +67,8 @@ export interface RunCard {
   readonly exitCode?: number | null;
   readonly exitSignal?: string | null;
   readonly notes: readonly string[];
+  /** A finished run that can be watched again. */
+  readonly recorded?: true;
   readonly actions: readonly RunAction[];
 }
 

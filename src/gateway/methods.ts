@@ -49,6 +49,12 @@ const handlers: Handlers = {
   async "run.log"(params, { deps }) {
     return { payload: await deps.runLog(withoutUndefined(params)) };
   },
+  async "recordings.list"(_params, { deps }) {
+    return { payload: await deps.recordings.list() };
+  },
+  async "recordings.read"(params, { deps }) {
+    return { payload: await deps.recordings.read(withoutUndefined(params)) };
+  },
   async "tools.invoke"(params, { deps, actor }) {
     const { content, details } = await deps.invokeTool({ ...withoutUndefined(params), actor });
     return { payload: { content, details } };

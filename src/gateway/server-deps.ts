@@ -2,6 +2,7 @@
  * What the HTTP and WebSocket server needs from the composition root. The server knows transport, authentication
  * and framing; everything it answers comes through this interface.
  */
+import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import type { WebChats } from "../channels/web/chats.ts";
 import type { Audit } from "../core/audit/audit.ts";
@@ -60,6 +61,11 @@ export interface ServerDeps {
   readonly metrics: GatewayMetrics;
   readonly audit: Audit;
   readonly webChats: WebChats;
+  /**
+   * Request URLs of chat platforms, by path. They come through a proxy under its public name and are checked by their
+   * own signature, so the page's Host, Origin and token rules do not apply to them.
+   */
+  readonly platformRequests?: ReadonlyMap<string, RequestListener>;
   /** The built page; absent: `dist/web` of this package. */
   readonly staticDir?: string;
 
@@ -70,6 +76,11 @@ export interface ServerDeps {
     readonly offset?: number;
     readonly limit?: number;
   }): Promise<MethodResults["run.log"]>;
+  readonly recordings: {
+    list(): Promise<MethodResults["recordings.list"]>;
+    /** Rejects with `not-found` for a run that was not recorded, or not kept. */
+    read(request: { readonly runId: string; readonly offset?: number }): Promise<MethodResults["recordings.read"]>;
+  };
   /** Rejects with an `ExecError`; a command that ran and failed is a result, not a rejection. */
   invokeTool(call: ToolCall): Promise<ToolResult>;
   listApprovals(): Promise<readonly PendingApproval[]>;

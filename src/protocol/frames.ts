@@ -136,6 +136,13 @@ export const methods = {
     offset: z.number().int().min(0).optional(),
     limit: z.number().int().min(1).max(100_000).optional(),
   }),
+  /** What can be watched again (`tools.exec.record`). */
+  "recordings.list": z.strictObject({}),
+  /** A page of a recording from the byte `offset`; absent: from its beginning. */
+  "recordings.read": z.strictObject({
+    runId: z.string().min(1).max(128),
+    offset: z.number().int().min(0).optional(),
+  }),
   "tools.invoke": z.strictObject({
     tool: z.string().min(1).max(64),
     args: z.record(z.string(), z.unknown()).default({}),
@@ -219,6 +226,17 @@ export interface ChannelReport {
   readonly buttons: boolean;
 }
 
+export interface RecordingEntry {
+  readonly runId: string;
+  /** Secrets are masked; a long one is cut. */
+  readonly command: string;
+  readonly startedAtMs: number;
+  readonly bytes: number;
+}
+
+/** Seconds since the start, and what the terminal got (`o`) or became (`r`: `COLSxROWS`), as in asciicast v2. */
+export type ReplayEvent = readonly [seconds: number, kind: "o" | "r", data: string];
+
 export interface MethodResults {
   connect: {
     readonly protocol: number;
@@ -249,6 +267,16 @@ export interface MethodResults {
     /** Earlier output is gone for good: more was produced than is kept. */
     readonly lost: boolean;
     readonly running: boolean;
+  };
+  /** Newest first. */
+  "recordings.list": { readonly recordings: readonly RecordingEntry[] };
+  "recordings.read": RecordingEntry & {
+    readonly cols: number;
+    readonly rows: number;
+    /** Secrets are masked letter by letter, so that everything stays in its place. */
+    readonly events: readonly ReplayEvent[];
+    /** The `offset` of the next page; absent when this was the last one. */
+    readonly next?: number;
   };
   "tools.invoke": unknown;
   "approvals.list": { readonly approvals: readonly PendingApproval[] };

@@ -58,6 +58,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     staticDir: join(directory, "no-page"),
     complete: async (text) => [{ insert: `${text}!`, label: text, detail: "" }],
     runLog: async () => ({ text: "", offset: 0, lines: 0, totalLines: 0, lost: false, running: false }),
+    recordings: {
+      list: async () => ({ recordings: [] }),
+      read: async () => {
+        throw new ExecError("not-found", "There is no such recording.");
+      },
+    },
     invokeTool: async ({ tool, args, actor }) => ({
       content: [{ type: "text", text: `${tool} by ${actor.channel}` }],
       details: { args },

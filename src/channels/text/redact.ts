@@ -10,8 +10,18 @@ export interface RedactionResult {
   readonly masked: number;
 }
 
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface Redactor {
   redact(text: string): RedactionResult;
+}
+
+export interface SecretFinder {
+  /** Where the secrets are, in UTF-16 units, in order and apart from each other: for texts that must keep their shape. */
+  find(text: string): readonly Span[];
 }
 
 /** Shorter known values would mask ordinary words. */
@@ -92,28 +102,22 @@ const SHAPES: readonly Shape[] = [
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const WRAP = /[\r\n]/;
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** `known` are exact values to mask wherever they appear; those shorter than {@link MIN_KNOWN_SECRET} are ignored. */
-export function createRedactor(known: Iterable<string> = []): Redactor {
+export function createRedactor(known: Iterable<string> = []): Redactor & SecretFinder {
   const secrets = [...new Set(known)].filter((value) => value.length >= MIN_KNOWN_SECRET);
-  return {
-    redact(text) {
-      const spans = [...shapeSpans(text), ...knownSpans(text, secrets), ...edgeSpans(text, secrets)];
-      if (HIDDEN.test(text)) {
-        const bare = without(text, (char) => HIDDEN.test(char));
-        spans.push(...[...shapeSpans(bare.text), ...knownSpans(bare.text, secrets)].map(bare.toSource));
-      }
-      if (secrets.length > 0 && WRAP.test(text)) {
-        const joined = without(text, (char) => WRAP.test(char) || HIDDEN.test(char));
-        spans.push(...knownSpans(joined.text, secrets).map(joined.toSource));
-      }
-      return mask(text, spans);
-    },
+  const find = (text: string): readonly Span[] => {
+    const spans = [...shapeSpans(text), ...knownSpans(text, secrets), ...edgeSpans(text, secrets)];
+    if (HIDDEN.test(text)) {
+      const bare = without(text, (char) => HIDDEN.test(char));
+      spans.push(...[...shapeSpans(bare.text), ...knownSpans(bare.text, secrets)].map(bare.toSource));
+    }
+    if (secrets.length > 0 && WRAP.test(text)) {
+      const joined = without(text, (char) => WRAP.test(char) || HIDDEN.test(char));
+      spans.push(...knownSpans(joined.text, secrets).map(joined.toSource));
+    }
+    return merged(spans);
   };
+  return { find, redact: (text) => mask(text, find(text)) };
 }
 
 function shapeSpans(text: string): Span[] {
@@ -182,18 +186,23 @@ function without(text: string, drop: (char: string) => boolean): { text: string;
   };
 }
 
-function mask(text: string, spans: Span[]): RedactionResult {
-  if (spans.length === 0) return { text, masked: 0 };
+function merged(spans: Span[]): readonly Span[] {
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
+  const result: { start: number; end: number }[] = [];
+  for (const { start, end } of spans) {
+    const last = result.at(-1);
+    if (last === undefined || start >= last.end) result.push({ start, end });
+    else last.end = Math.max(last.end, end);
+  }
+  return result;
+}
+
+function mask(text: string, spans: readonly Span[]): RedactionResult {
   let result = "";
   let at = 0;
-  let masked = 0;
   for (const span of spans) {
-    if (span.start >= at) {
-      result += text.slice(at, span.start) + MASK;
-      masked++;
-    }
-    at = Math.max(at, span.end);
+    result += text.slice(at, span.start) + MASK;
+    at = span.end;
   }
-  return { text: result + text.slice(at), masked };
+  return { text: result + text.slice(at), masked: spans.length };
 }

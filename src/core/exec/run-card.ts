@@ -25,6 +25,7 @@ export function runCard(record: RunRecord, live?: { readonly tail: string; reado
         ? ["stop"]
         : ["stop", "full-log"],
     ...(record.state === "queued" ? { queued: true } : {}),
+    ...(finished && record.recorded ? { recorded: true } : {}),
     ...(record.approvalId ? { approvalId: record.approvalId } : {}),
     ...(record.endedAtMs !== undefined ? { endedAtMs: record.endedAtMs } : {}),
     ...(record.durationMs !== undefined ? { durationMs: record.durationMs } : {}),

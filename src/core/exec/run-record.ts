@@ -57,6 +57,8 @@ export interface RunRecord {
   readonly backgrounded?: boolean;
   /** A poll had shown the end before it was recorded. */
   readonly observed?: boolean;
+  /** What it showed is kept for a replay (`tools.exec.record`). */
+  readonly recorded?: true;
   /** It had been reported as lost while its gateway was out of reach; this is how it really ended. */
   readonly corrects?: true;
 }

@@ -20,9 +20,9 @@ interface RecordedRun {
   readonly handle: ProcessHandle;
 }
 
-/** A listener for `Runs`. */
 export interface RunRecorder {
-  started(run: RecordedRun): void;
+  /** Before anybody else listens to the handle, so that nothing is missing. Whether it is recorded. */
+  started(run: RecordedRun): boolean;
   /** Resolves when the recording of this run is whole on disk; at once when there is none. */
   finished(record: { readonly runId: string }): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
   return {
     started({ record, handle }) {
       const mode = options.mode(record.agentId);
-      if (mode === "off" || (mode === "pty" && !handle.pty)) return;
+      if (mode === "off" || (mode === "pty" && !handle.pty)) return false;
       try {
         const recording = options.recordings.record(handle, {
           runId: record.runId,
@@ -42,9 +42,11 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
           clock: options.clock,
         });
         open.set(record.runId, recording);
+        return true;
       } catch (error) {
         // A command is never kept from running by its recording.
         options.onError(error, `recording run ${record.runId}`);
+        return false;
       }
     },
     async finished({ runId }) {

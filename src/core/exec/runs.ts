@@ -23,6 +23,7 @@ import type { Store, Versioned } from "../store/store.ts";
 import { type Owner, RunLedger } from "./run-ledger.ts";
 import { type Place, type RunLimits, RunQueue, type WaitReason } from "./run-queue.ts";
 import { CARD_TAIL_CHARS, outcomeOf, type RunRecord, type RunSpec } from "./run-record.ts";
+import type { RunRecorder } from "./run-recorder.ts";
 import { diedNote, foundLost, lostNote, notRunNote } from "./run-recovery.ts";
 import { untilStored } from "./until-stored.ts";
 
@@ -79,6 +80,8 @@ export interface RunsOptions {
   readonly limits: () => RunLimits;
   /** May this life still start commands? False once another gateway may have reported its runs as lost. */
   readonly mayStart: () => boolean;
+  /** Asked before anybody listens to a new child; absent: nothing is recorded. */
+  readonly recorder?: Pick<RunRecorder, "started">;
   readonly channelContext: (spec: RunSpec) => Readonly<Record<string, string>>;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -354,7 +357,13 @@ export class Runs {
     place: Place,
   ): Promise<LiveRun> {
     const { audit, onError } = this.#options;
-    const record: RunRecord = { ...starting, state: "running", ...(handle.pid ? { pid: handle.pid } : {}) };
+    const recording = this.#options.recorder?.started({ record: starting, handle }) ?? false;
+    const record: RunRecord = {
+      ...starting,
+      state: "running",
+      ...(handle.pid ? { pid: handle.pid } : {}),
+      ...(recording ? { recorded: true } : {}),
+    };
     session.attach(handle);
     if (spec.background) session.background();
     // Both begin in this tick, so a command that ends at once is still recorded in order: running, then finished. It

@@ -121,19 +121,38 @@ export class Recordings {
 
   /** Throws `not-found` for a run that was not recorded (any more). */
   async read(runId: string): Promise<RecordingInfo & { readonly text: string }> {
-    const info = RUN_ID.test(runId) ? await this.#info(`${runId}${ENDING}`) : undefined;
-    if (info === undefined) {
-      throw new ExecError(
-        "not-found",
-        `There is no recording of run ${runId.slice(0, 64)}. Turn recording on with tools.exec.record.`,
-      );
-    }
+    const info = await this.#known(runId);
     const file = await openRegular(info.path);
     try {
       return { ...info, text: await file.readFile("utf8") };
     } finally {
       await file.close();
     }
+  }
+
+  /**
+   * `length` bytes of the file from byte `start`, fewer at its end. Throws `not-found` for a run that was not recorded
+   * (any more).
+   */
+  async range(runId: string, start: number, length: number): Promise<RecordingInfo & { readonly chunk: Buffer }> {
+    const info = await this.#known(runId);
+    const file = await openRegular(info.path);
+    try {
+      const chunk = Buffer.alloc(Math.max(0, Math.min(length, info.bytes - start)));
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, start);
+      return { ...info, chunk: chunk.subarray(0, bytesRead) };
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #known(runId: string): Promise<RecordingInfo> {
+    const info = RUN_ID.test(runId) ? await this.#info(`${runId}${ENDING}`) : undefined;
+    if (info !== undefined) return info;
+    throw new ExecError(
+      "not-found",
+      `There is no recording of run ${runId.slice(0, 64)} any more. Recordings are made when tools.exec.record says so, and kept for ${RECORDING_TTL_MS / 86_400_000} days.`,
+    );
   }
 
   #pathOf(runId: string): string {
