@@ -206,28 +206,31 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     const judged = await judge(input, context);
     const { decision, policy, args, settings } = judged;
     const requestId = idFrom(context.requestId, "run");
-    await audit.record({
-      type: "request",
-      requestId,
-      actor: context.actor,
-      agentId: settings.agentId,
-      sessionKey: context.sessionKey,
-      tool: "exec",
-      command: args.command,
-      cwd: judged.cwd,
-      host: judged.host,
-      envKeys: Object.keys(args.env).sort(),
-      ...(context.route ? { route: context.route } : {}),
-    });
-    await audit.record({
-      type: "decision",
-      requestId,
-      outcome: decision.kind,
-      reasons: decision.reasons.map((reason) => reason.code),
-      security: policy.security.value,
-      ask: policy.ask.value,
-      by: "policy",
-    });
+    // Both are begun together, in this order, so that the trail takes them in one go.
+    await Promise.all([
+      audit.record({
+        type: "request",
+        requestId,
+        actor: context.actor,
+        agentId: settings.agentId,
+        sessionKey: context.sessionKey,
+        tool: "exec",
+        command: args.command,
+        cwd: judged.cwd,
+        host: judged.host,
+        envKeys: Object.keys(args.env).sort(),
+        ...(context.route ? { route: context.route } : {}),
+      }),
+      audit.record({
+        type: "decision",
+        requestId,
+        outcome: decision.kind,
+        reasons: decision.reasons.map((reason) => reason.code),
+        security: policy.security.value,
+        ask: policy.ask.value,
+        by: "policy",
+      }),
+    ]);
     if (decision.kind === "deny") throw denied(decision);
     if (decision.kind === "allow") return { judged };
     return { judged, approval: await ask(judged, context, decision) };
