@@ -14,7 +14,7 @@ import * as limits from "./limits.ts";
 import type { Threads } from "./lookup.ts";
 import { type Failure, failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
-import { Uploads } from "./uploads.ts";
+import { type DirectLog, Uploads } from "./uploads.ts";
 
 type WebClient = webApi.WebClient;
 
@@ -34,6 +34,8 @@ interface Progress {
   /** The command's file is attached and the card can be pressed; true for every other card. */
   ready: boolean;
   done: boolean;
+  /** What became of the log that goes with a private answer. */
+  log?: DirectLog;
 }
 
 /** `chat.update` is limited per workspace, `chat.postMessage` per conversation. apis/web-api/rate-limits */
@@ -145,12 +147,32 @@ export class Outbox {
 
   private async sendPrivately(message: Outbound, rendered: RenderedCard, progress: Progress): Promise<SendResult> {
     if (progress.done) return { kind: "sent", ref: progress.refs[0] as MessageRef };
-    const result = await this.options.privately.send(message, rendered);
+    const shown = message.file === undefined ? rendered : await this.withLogSent(message, message.file, progress);
+    const result = await this.options.privately.send(message, shown ?? rendered);
     if (result.kind === "sent") {
       progress.refs[0] = result.ref;
       progress.done = true;
     }
     return result;
+  }
+
+  /** The private answer to a request for a log says where the log is. */
+  private async withLogSent(
+    message: Outbound,
+    file: NonNullable<Outbound["file"]>,
+    progress: Progress,
+  ): Promise<RenderedCard | undefined> {
+    const { card, onlyFor } = message;
+    if (card.kind !== "text") return undefined;
+    progress.log ??= await this.uploads.sendLog(onlyFor?.id ?? "", file);
+    const m = messagesFor(onlyFor?.locale, this.options.deps.locale);
+    const hint =
+      progress.log.kind === "sent"
+        ? m.notice.sentDirectly
+        : progress.log.kind === "empty"
+          ? m.run.noOutput
+          : m.run.logNotAttached(progress.log.why);
+    return this.render({ ...card, hint }, message);
   }
 
   private async post(message: Outbound, body: SlackMessage, part: number, rendered: RenderedCard): Promise<MessageRef> {

@@ -8,6 +8,11 @@ import { redactLog } from "../text/redact-log.ts";
 import * as limits from "./limits.ts";
 import { type Failure, failureOf } from "./outcome.ts";
 
+export type DirectLog =
+  | { readonly kind: "sent" }
+  | { readonly kind: "empty" }
+  | { readonly kind: "failed"; readonly why: string };
+
 export class Uploads {
   private readonly client: webApi.WebClient;
   private readonly redactor: Redactor;
@@ -29,6 +34,23 @@ export class Uploads {
       return undefined;
     } catch (error) {
       return failureOf(error);
+    }
+  }
+
+  /** To one person alone: ephemeral messages hold no files, so it goes into their direct messages. */
+  async sendLog(user: string, file: { readonly name: string; readonly path: string }): Promise<DirectLog> {
+    try {
+      const content = await redactLog(await readTail(file.path), this.redactor);
+      if (content.trim() === "") return { kind: "empty" };
+      const { channel } = await this.client.conversations.open({ users: user });
+      await this.client.filesUploadV2({
+        channel_id: channel?.id ?? user,
+        filename: file.name,
+        file: Buffer.from(content, "utf8"),
+      });
+      return { kind: "sent" };
+    } catch (error) {
+      return { kind: "failed", why: describeError(error, this.redactor) };
     }
   }
 

@@ -23,6 +23,8 @@ type Platform = Exclude<ChannelId, "web">;
 
 /** Answered in a direct message even to people nobody has let in: it shows them nothing but their own id. */
 const OPEN_COMMANDS = new Set(["whoami", "id"]);
+/** The answer to a request; whether this person may decide it is asked of the approvals. */
+const isAnswer = (knock: Knock) => knock.kind === "press" || knock.command === "approve";
 /** Telegram's own first command: repeats the code. */
 const START = "start";
 
@@ -36,6 +38,8 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
     const config = options.config();
     const account = accountOf(config, route);
     if (!account?.enabled) return { kind: "ignore", why: "this account is not configured" };
+    // Their card may be where they could not talk otherwise: a direct message, or a chat of `approvals.exec.targets`.
+    if (isAnswer(knock) && isApprover(config, actor)) return { kind: "admit", rank: rankOf(config, actor, route) };
     return isDirect(route) ? direct(config, knock, account) : room(config, knock);
   }
 

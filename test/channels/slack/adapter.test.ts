@@ -329,6 +329,24 @@ describe("Socket Mode", () => {
     expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
   });
 
+  test("a log for one person goes into their direct messages once, and the private answer says so", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
+    const path = join(folder, "log");
+    await writeFile(path, `all of it\ntoken ${emulator.tokens.bot}\n`);
+    const file = { name: "output-brisk-otter.txt", path };
+    const message = outbound(text({ text: "Full log of brisk-otter." }), { onlyFor: alice, file });
+    emulator.fail("chat.postEphemeral", { retryAfterS: 0 });
+    await it.channel.send(message);
+    expect((await it.channel.send(message)).kind).toBe("sent");
+    await rm(folder, { recursive: true });
+    const files = emulator.workspace.messages.flatMap((one) => one.files.map((each) => ({ one, each })));
+    expect(files.map(({ one, each }) => [one.channel, each.bytes?.toString()])).toEqual([
+      ["D0ALICENG", "all of it\ntoken •••\n"],
+    ]);
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("It was sent to you directly.");
+    expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
+  });
+
   test("where the bot is no member, a private answer goes by the command's response URL, then by direct message", async () => {
     const random = { ...ops, chatId: "C0RANDOM1" };
     await emulator.slash("U0ALICENG", "C0RANDOM1", "/exec", "ls");

@@ -241,6 +241,21 @@ describe("who may decide, and where the card goes", () => {
     );
   });
 
+  it.each(PLATFORMS)(
+    "an approver on %s answers wherever a card was sent, and may do nothing else there",
+    async (channel) => {
+      const { me } = IDS[channel];
+      config = configure(channel, { execApprovals: { approvers: [me] } });
+      const actor = person(channel, me);
+      for (const route of [dm(channel, me), room(channel)]) {
+        expect(await verdict({ actor, route, kind: "press" })).toBe("approver");
+        expect(await verdict({ actor, route, kind: "message", command: "approve" })).toBe("approver");
+        expect(await verdict({ actor, route, kind: "command", command: "exec" })).toBe("answer");
+        expect(await verdict({ actor: { ...actor, kind: "agent" }, route, kind: "press" })).not.toBe("approver");
+      }
+    },
+  );
+
   it("selfApproval: deny keeps an approver from deciding what they asked for", async () => {
     config = configure("slack", { execApprovals: { approvers: ["U111"] } }, { approvals: { selfApproval: "deny" } });
     const own = record(person("slack", "U111"), room("slack"));

@@ -71,5 +71,6 @@ export const en: Messages = {
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
     tryAgain: "Your answer could not be saved. Nothing was decided; please try again.",
     workingOnIt: "Working on it…",
+    sentDirectly: "It was sent to you directly.",
   },
 };

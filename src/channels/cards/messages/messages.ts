@@ -69,6 +69,8 @@ export interface Messages {
     readonly buttonOutdated: string;
     readonly tryAgain: string;
     readonly workingOnIt: string;
+    /** A file that only its asker may see could not go below a private answer. */
+    readonly sentDirectly: string;
   };
 }
 

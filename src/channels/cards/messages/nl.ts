@@ -71,5 +71,6 @@ export const nl: Messages = {
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
     tryAgain: "Je antwoord kon niet worden bewaard. Er is niets beslist; probeer het opnieuw.",
     workingOnIt: "Wordt uitgevoerd…",
+    sentDirectly: "Het is rechtstreeks naar je gestuurd.",
   },
 };

@@ -71,5 +71,6 @@ export const ptBr: Messages = {
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
     tryAgain: "Sua resposta não pôde ser salva. Nada foi decidido; tente de novo.",
     workingOnIt: "Executando…",
+    sentDirectly: "Foi enviado diretamente para você.",
   },
 };

@@ -68,5 +68,6 @@ export const vi: Messages = {
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
     tryAgain: "Chưa lưu được câu trả lời của bạn. Chưa có gì được quyết định; hãy thử lại.",
     workingOnIt: "Đang xử lý…",
+    sentDirectly: "Đã gửi riêng cho bạn.",
   },
 };
