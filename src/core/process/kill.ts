@@ -23,11 +23,13 @@ export interface Tree {
   readonly pid: number;
   readonly startTicks: number | undefined;
   readonly ownGroup: boolean;
+  /** It has a terminal of its own. */
+  readonly terminal: boolean;
   /** Members seen so far: those that leave the group or lose their parent stay known. */
   readonly known: Map<number, number>;
 }
 
-export type StopSignal = "SIGTERM" | "SIGKILL";
+export type StopSignal = "SIGTERM" | "SIGHUP" | "SIGKILL";
 
 /** Deepest chain of parents followed, so that a damaged table can not loop. */
 const MAX_DEPTH = 128;

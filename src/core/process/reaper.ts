@@ -9,6 +9,7 @@ import {
   type ProcTable,
   readProcStat,
   readProcTable,
+  type StopSignal,
   signalTree,
   type Tree,
   trackMembers,
@@ -59,6 +60,8 @@ export class Reaper {
     const entry: Stopping = { tree, since: now, killedAt: undefined, lookedAt: now, done };
     this.#stopping.set(tree, entry);
     this.#signal(tree, "SIGTERM");
+    // An interactive shell ignores SIGTERM; that its terminal has gone is what it listens to.
+    if (tree.terminal) this.#signal(tree, "SIGHUP");
     this.#arm();
   }
 
@@ -131,7 +134,7 @@ export class Reaper {
     entry.done(confirmed);
   }
 
-  #signal(tree: Tree, signal: "SIGTERM" | "SIGKILL"): void {
+  #signal(tree: Tree, signal: StopSignal): void {
     const table = this.#readTable();
     signalTree(tree, signal, table === undefined ? undefined : trackMembers(tree, table));
   }

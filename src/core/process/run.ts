@@ -102,6 +102,7 @@ export class Run implements ProcessHandle {
       pid: transport.pid,
       startTicks: readProcStat(transport.pid)?.startTicks,
       ownGroup: transport.ownGroup,
+      terminal: transport.pty,
       known: new Map(),
     };
     if (plan.timeoutMs !== undefined) {

@@ -11,6 +11,7 @@ const tree = (extra: Partial<Tree> = {}): Tree => ({
   pid: 100,
   startTicks: 1000,
   ownGroup: true,
+  terminal: false,
   known: new Map(),
   ...extra,
 });

@@ -127,6 +127,15 @@ describePty("a command in a terminal", () => {
     expect(isAlive(Number(output.split("\r\n", 1)[0]))).toBe(false);
   });
 
+  it("an interactive shell, which ignores SIGTERM, ends at once when it is stopped", async () => {
+    supervisor = createSupervisor();
+    const { end, tookMs } = await runToEnd(supervisor, ptyPlan("exec bash --noprofile --norc -i"), (handle) =>
+      setTimeout(() => handle.stop("manual-cancel"), 200),
+    );
+    expect(end).toMatchObject({ reason: "manual-cancel", exitCode: null, exitSignal: "SIGHUP" });
+    expect(tookMs).toBeLessThan(3000);
+  });
+
   it("keeps the typed name of a multi-call program", async () => {
     supervisor = quickSupervisor();
     const { output } = await runToEnd(supervisor, { ...ptyPlan("echo $0"), argv0: "typed-name" });
