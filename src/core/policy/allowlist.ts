@@ -1,7 +1,6 @@
 /** Does a rule cover a command (spec: policy.md section 7, decisions.md D11). */
 import { createHash } from "node:crypto";
 import type { Executable } from "./executables.ts";
-import { homedirPattern } from "./home.ts";
 import type { AllowlistEntry } from "./types.ts";
 
 /** `allow-always` on a command: this exact argv in this exact directory. */
@@ -105,12 +104,17 @@ export function grantHash(cwd: string, name: string, args: readonly string[], fi
 const HAS_PATH = /[/\\~]/;
 const HAS_WILDCARD = /[*?]/;
 
+/** `~` at the start of a rule stands for the home directory of the gateway's user, nowhere else. */
+function expandHome(pattern: string, home: string): string {
+  return pattern === "~" || pattern.startsWith("~/") ? home + pattern.slice(1) : pattern;
+}
+
 /** `"exact"` when the operator named this very file. */
 function patternMatches(rawPattern: string, { executable, home }: MatchTarget): "exact" | "wildcard" | "no" {
   const pattern = rawPattern.trim();
   if (pattern === "*") return "wildcard";
   if (HAS_PATH.test(pattern)) {
-    const path = homedirPattern(pattern, home);
+    const path = expandHome(pattern, home);
     if (!HAS_WILDCARD.test(path)) return path === executable.real ? "exact" : "no";
     return globMatches(path, executable.real) ? "wildcard" : "no";
   }

@@ -132,6 +132,21 @@ describe("rules on real files", () => {
     );
   });
 
+  it("lets such a rule answer for a program that runs others, never for a shell", () => {
+    const allowlist = [
+      { pattern: "/usr/bin/xargs", argPattern: String.raw`^-n1\x00basename$` },
+      { pattern: "/usr/bin/bash", argPattern: "^-c ls$" },
+      { pattern: "*" },
+    ];
+    expect(judge("ls | xargs -n1 basename", world.cwd, { allowlist }).kind).toBe("allow");
+    expect(judge("ls | xargs -n1 rm", world.cwd, { allowlist }).kind).toBe("ask");
+    expect(judge("/usr/bin/bash -c ls", world.cwd, { allowlist }).kind).toBe("ask");
+  });
+
+  it("expands ~ to the home of the gateway's user", () => {
+    expect(judge(`${world.cwd}/tool`, world.cwd, { allowlist: ["~/tool"] }).kind).toBe("allow");
+  });
+
   it("covers everything on PATH by *, but no carrier, and nothing by * with an argPattern (case star-entry)", () => {
     expect(judge("date", world.cwd, { allowlist: ["*"] }).kind).toBe("allow");
     expect(judge("xargs rm", world.cwd, { allowlist: ["*"] }).kind).toBe("ask");
