@@ -9,7 +9,7 @@ const make: Guard = accept({
     --help --print-directory --no-print-directory --warn-undefined-variables --trace --output-sync`,
   longOptional: "--jobs --output-sync",
   // `NAME=value` overrides any variable of the makefile, SHELL and CC among them.
-  operand: (value) => TARGET.test(value) || /^\d+$/.test(value),
+  operand: (value) => TARGET.test(value) || /^\d+$/.test(value) || /^(?:V|VERBOSE|DEBUG)=[01]$/.test(value),
 });
 
 /** `-j4` is one word with a number. */
@@ -135,7 +135,7 @@ const mvn: Guard = accept({
     ),
 });
 const eslintLike = accept({
-  long: "--quiet --cache --no-cache --color --no-color --version --help --fix-dry-run --check --noEmit --pretty --skipLibCheck --strict --watch --verbose --dry-run --list-different --no-error-on-unmatched-pattern -v -h --listFiles --incremental --build -b --noEmitOnError --allowJs --checkJs",
+  long: "--quiet --cache --no-cache --color --no-color --version --help --fix-dry-run --check --noEmit -w --pretty --skipLibCheck --strict --watch --verbose --dry-run --list-different --no-error-on-unmatched-pattern -v -h --listFiles --incremental --build -b --noEmitOnError --allowJs --checkJs",
   longValues:
     "--ext --max-warnings --report-unused-disable-directives --log-level --target --module --moduleResolution --jsx --lib",
   operand: (value) => !value.startsWith("@"),

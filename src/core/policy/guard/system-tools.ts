@@ -70,6 +70,7 @@ const dockerRead = accept({
   longValues: "--filter --format --tail --since --until --last",
 });
 const docker = subcommands({
+  compose: subcommands({ ps: dockerRead, logs: dockerRead, images: dockerRead, top: dockerRead, version: dockerRead }),
   ps: dockerRead,
   images: dockerRead,
   logs: dockerRead,
