@@ -135,7 +135,7 @@ const mvn: Guard = accept({
     ),
 });
 const eslintLike = accept({
-  long: "--quiet --cache --no-cache --color --no-color --version --help --fix-dry-run --check --noEmit -w --pretty --skipLibCheck --strict --watch --verbose --dry-run --list-different --no-error-on-unmatched-pattern -v -h --listFiles --incremental --build -b --noEmitOnError --allowJs --checkJs",
+  long: "--quiet --cache --no-cache --color --no-color --version --help --fix-dry-run --check --noEmit --pretty --skipLibCheck --strict --watch --verbose --dry-run --list-different --no-error-on-unmatched-pattern -v -h --listFiles --incremental --build -b --noEmitOnError --allowJs --checkJs",
   longValues:
     "--ext --max-warnings --report-unused-disable-directives --log-level --target --module --moduleResolution --jsx --lib",
   operand: (value) => !value.startsWith("@"),
@@ -145,7 +145,7 @@ const tsc: Guard = (args) => {
   const rest: string[] = [];
   for (let i = 0; i < args.length; i += 1) {
     if (/^--?(?:p|project|b|build)$/i.test(args[i] as string) && isPlainLocalPath(args[i + 1] ?? "")) i += 1;
-    else rest.push(args[i] as string);
+    else if (args[i] !== "-w") rest.push(args[i] as string);
   }
   return eslintLike(rest) ?? rest.find((arg) => arg.includes(".."));
 };
