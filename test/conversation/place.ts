@@ -44,7 +44,7 @@ export interface Place {
   /** A command as plain words that address the bot. */
   say(user: string, chat: string, text: string, thread?: string): Promise<string>;
   press(user: string, message: ShownMessage, label: string): Promise<void>;
-  /** Presses the card's fourth button and gives the reason the way this platform asks for it. */
+  /** Presses the card's last button and gives the reason the way this platform asks for it. */
   denyWithReason(user: string, message: ShownMessage, reason: string): Promise<void>;
   /** A thread (Slack, Discord) or topic (Telegram) with the room's people: where to talk, and the chat it is read in. */
   openThread(user: string): Promise<{ readonly chat: string; readonly thread: string; readonly readIn: string }>;

@@ -2,14 +2,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { LANGUAGES, messagesFor } from "../../src/channels/cards/messages/catalogue.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
 import type { OpenPlace, Place, PlaceOptions, ShownMessage } from "./place.ts";
 
-export const WAIT_MS = 15_000;
+export const WAIT_MS = 12_000;
 const START_MS = 60_000;
 
-const BUTTON = { once: 0, always: 1, deny: 2 } as const;
+const IN_ALL_LANGUAGES = LANGUAGES.map((language) => messagesFor(language).approval);
+const LABELS = {
+  once: IN_ALL_LANGUAGES.map((labels) => labels.allowOnce),
+  always: IN_ALL_LANGUAGES.map((labels) => labels.allowAlways),
+  deny: IN_ALL_LANGUAGES.map((labels) => labels.deny),
+} as const;
 
 export type Word = string | RegExp;
 
@@ -31,8 +37,8 @@ export interface Stage {
   request(chat: string, command: string, user?: string): Promise<ShownMessage>;
   /** The guest runs this in the room; resolves with its pending card there. */
   ask(command: string): Promise<ShownMessage>;
-  /** Presses by position: labels are in the language of whoever asked, their order is the same everywhere. */
-  press(card: ShownMessage, button: keyof typeof BUTTON, user?: string): Promise<void>;
+  /** In whatever language the card is. */
+  press(card: ShownMessage, button: keyof typeof LABELS, user?: string): Promise<void>;
   /** The card once it has been decided: no buttons any more. */
   decided(card: ShownMessage, user?: string): Promise<ShownMessage>;
   workspaceFile(name: string): Promise<string | undefined>;
@@ -82,8 +88,7 @@ export function stage(
     ).catch(() => {
       throw new Error(`Nothing shows ${words.join(" and ")}. The chat:\n${place.screen(user, chat)}`);
     });
-  const request: Stage["request"] = (chat, command, user) =>
-    shows(chat, [command], (message) => message.buttons.length >= 2, user);
+  const request: Stage["request"] = (chat, command, user) => shows(chat, [command], isRequest, user);
   const workspaceFile = (name: string) =>
     readFile(join(gateway.stateDir, "workspace", name), "utf8").catch(() => undefined);
 
@@ -102,7 +107,11 @@ export function stage(
       await place.command(place.guest, place.room, `/exec ${command}`);
       return request(place.room, command);
     },
-    press: (card, button, user = place.owner) => place.press(user, card, card.buttons[BUTTON[button]] ?? ""),
+    async press(card, button, user = place.owner) {
+      const label = card.buttons.find((one) => LABELS[button].includes(one));
+      if (label === undefined) throw new Error(`No button for ${button} on:\n${card.text}\n${card.buttons.join(", ")}`);
+      await place.press(user, card, label);
+    },
     decided: (card, user) =>
       shows(card.chat, [], (message) => message.id === card.id && message.buttons.length === 0, user),
     workspaceFile,
@@ -115,6 +124,10 @@ export function stage(
       await connected();
     },
   };
+}
+
+export function isRequest(message: ShownMessage): boolean {
+  return message.buttons.some((label) => LABELS.deny.includes(label));
 }
 
 export function saysAll(text: string, words: readonly Word[]): boolean {

@@ -9,6 +9,7 @@ import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
 import { deliveryKey, findSent, refOf, writeMark } from "./delivery-mark.ts";
+import { DirectChats } from "./direct-chats.ts";
 import { isTs } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import type { Threads } from "./lookup.ts";
@@ -51,17 +52,29 @@ export class Outbox {
   private readonly lastLive = new Recent<string>(500);
   private readonly turns = new Turns();
   private readonly uploads: Uploads;
+  private readonly directChats: DirectChats;
   private readonly pauses: Pauses;
 
   constructor(options: OutboxOptions) {
     this.options = options;
     this.pauses = new Pauses(options.deps.clock);
-    this.uploads = new Uploads(options.writes, options.deps.redactor);
+    this.directChats = new DirectChats(options.reads);
+    this.uploads = new Uploads(options.writes, options.deps.redactor, this.directChats);
   }
 
   /** One send per key at a time; a key that is done answers with what it made. */
   async send(message: Outbound): Promise<SendResult> {
-    return await this.turns.run(`send|${message.key}`, () => this.sendOnce(message));
+    return await this.turns.run(`send|${message.key}`, async () => {
+      let addressed: Outbound;
+      try {
+        addressed = await this.directChats.addressed(message);
+      } catch (error) {
+        const failure = failureOf(error);
+        // Opening a conversation sends nothing, so an unknown outcome is simply tried again.
+        return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
+      }
+      return await this.sendOnce(addressed);
+    });
   }
 
   async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
@@ -92,7 +105,8 @@ export class Outbox {
     if (isPrivate(message)) return undefined;
     const known = this.progress.get(message.key);
     if (known?.done === true) return known.refs[0];
-    const found = await findSent(this.options.reads, message, this.options.deps.clock.now());
+    const addressed = await this.directChats.addressed(message);
+    const found = await findSent(this.options.reads, addressed, this.options.deps.clock.now());
     if (found.refs.length === 0) return undefined;
     const done = found.ready && found.refs.filter((ref) => ref !== undefined).length >= found.parts;
     this.progress.set(message.key, { refs: found.refs as MessageRef[], ready: found.ready, done });

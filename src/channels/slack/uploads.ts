@@ -5,6 +5,7 @@ import { describeError } from "../adapter-deps.ts";
 import type { MessageRef } from "../channel.ts";
 import type { Redactor } from "../text/redact.ts";
 import { redactLog } from "../text/redact-log.ts";
+import type { DirectChats } from "./direct-chats.ts";
 import * as limits from "./limits.ts";
 import { type Failure, failureOf } from "./outcome.ts";
 
@@ -16,10 +17,12 @@ export type DirectLog =
 export class Uploads {
   private readonly client: webApi.WebClient;
   private readonly redactor: Redactor;
+  private readonly directChats: DirectChats;
 
-  constructor(client: webApi.WebClient, redactor: Redactor) {
+  constructor(client: webApi.WebClient, redactor: Redactor, directChats: DirectChats) {
     this.client = client;
     this.redactor = redactor;
+    this.directChats = directChats;
   }
 
   /** Into the thread of the message it belongs to. `undefined`: done. */
@@ -42,9 +45,8 @@ export class Uploads {
     try {
       const content = await redactLog(await readTail(file.path), this.redactor);
       if (content.trim() === "") return { kind: "empty" };
-      const { channel } = await this.client.conversations.open({ users: user });
       await this.client.filesUploadV2({
-        channel_id: channel?.id ?? user,
+        channel_id: await this.directChats.with(user),
         filename: file.name,
         file: Buffer.from(content, "utf8"),
       });

@@ -329,6 +329,18 @@ describe("Socket Mode", () => {
     expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
   });
 
+  test("a card sent to a person is edited in the conversation with them (card-all-surfaces-updated)", async () => {
+    const direct = { ...ops, chatType: "dm", chatId: "U0ALICENG" } as const;
+    const message = outbound(approval(), { route: direct });
+    const sent = await it.channel.send(message);
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    const settled = approval({ state: "denied", decision: "deny", decidedBy: alice, offered: [] });
+    expect((await it.channel.edit(sent.ref, { ...message, card: settled })).kind).toBe("sent");
+    expect(emulator.screenText("U0ALICENG", "D0ALICENG")).toContain("Denied");
+    const nobody = await it.channel.send(outbound(text(), { route: { ...direct, chatId: "U0NOBODY" } }));
+    expect(nobody).toMatchObject({ kind: "permanent" });
+  });
+
   test("a log for one person goes into their direct messages once, and the private answer says so", async () => {
     const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
     const path = join(folder, "log");

@@ -35,15 +35,14 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
     async command(user, chat, text) {
       const [name = "", ...rest] = text.split(" ");
       await emulator.waitUntil(() => emulator.world.commands.get("global"), 10_000, "registered commands");
-      const words = rest.join(" ");
-      await emulator.slash(user, chat, name, name === "/exec" && words !== "" ? `command:${words}` : words);
+      await emulator.slash(user, chat, name, options(name, rest));
     },
     say: (user, chat, text, thread) => emulator.say(user, chat, text, thread === undefined ? {} : { thread }),
     async press(user, message, label) {
       await emulator.press(user, message.id, label);
     },
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons[3] ?? "");
+      await emulator.press(user, message.id, message.buttons.at(-1) ?? "");
       await emulator.submitModal(user, { reason });
     },
     async openThread() {
@@ -72,6 +71,14 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
     },
   };
 };
+
+/** What a person fills into the command's fields. */
+function options(name: string, words: readonly string[]): string {
+  if (words.length === 0) return "";
+  if (name === "/exec") return `command:${words.join(" ")}`;
+  const fields = name === "/approve" ? ["id", "decision"] : ["action", "code"];
+  return words.map((word, index) => `${fields[index]}:${word}`).join(" ");
+}
 
 interface Component {
   readonly type?: number;

@@ -47,7 +47,7 @@ export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
       await emulator.press(user, message.id, label);
     },
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons[3] ?? "");
+      await emulator.press(user, message.id, message.buttons.at(-1) ?? "");
       await emulator.waitUntil(() => emulator.modalOf(user), 10_000, "the dialog");
       await emulator.submitModal(user, { reason });
     },

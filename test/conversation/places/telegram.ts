@@ -46,7 +46,7 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
       await emulator.press(user, message.id, label, message.chat);
     },
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons[3] ?? "", message.chat);
+      await emulator.press(user, message.id, message.buttons.at(-1) ?? "", message.chat);
       const question = await emulator.waitForMessage((one) => one.forceReply && String(one.chatId) === message.chat);
       await emulator.say(user, message.chat, reason, { replyTo: String(question.id) });
     },

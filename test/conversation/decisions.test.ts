@@ -1,0 +1,159 @@
+/** What a person can answer to a request, and what becomes of answers that come together, late, or not at all. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/state.ts";
+import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
+import { isRequest, type Stage, stage, WAIT_MS } from "./stage.ts";
+
+describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("allow-always-scope-cwd: Allow always holds for exactly this command in this folder", async () => {
+    const file = on.freshFile("always");
+    const command = `touch ${file}`;
+    const card = await on.ask(command);
+    await on.press(card, "always");
+    await on.written(file);
+    await on.decided(card);
+
+    await on.place.command(on.place.guest, on.place.room, `/exec ${command}`);
+    await eventually(() => endedRuns(on, command).length >= 2, WAIT_MS);
+    const asked = on.place.posted(on.place.owner, on.place.room).filter(isRequest);
+    expect(asked.filter((one) => one.text.includes(command))).toEqual([]);
+
+    await on.ask(`${command}-other`);
+    const elsewhere = join(on.gateway.stateDir, "logs");
+    await on.place.command(on.place.guest, on.place.room, `/exec workdir=${elsewhere} ${command}`);
+    await on.shows(on.place.room, [command, elsewhere], isRequest);
+  });
+
+  it("allow-once-replay: Allow once is good for one run, the same command asks again", async () => {
+    const file = on.freshFile("once");
+    const card = await on.ask(`echo ran >> ${file}`);
+    await on.press(card, "once");
+    await on.written(file);
+    await on.decided(card);
+    await on.place.command(on.place.guest, on.place.room, `/exec echo ran >> ${file}`);
+    const again = await on.shows(on.place.room, [file], (message) => message.id !== card.id && isRequest(message));
+    await on.press(again, "deny");
+    await on.decided(again);
+    expect(await on.workspaceFile(file)).toBe("ran\n");
+  });
+
+  it("a denial carries the reason, and the card shows it to everybody", async () => {
+    const { place } = on;
+    const file = on.freshFile("reason");
+    const card = await on.ask(`touch ${file}`);
+    await place.denyWithReason(place.owner, card, "not on a Friday");
+    const decided = await on.decided(card, place.guest);
+    expect(decided.text).toMatch(/denied|geweigerd/i);
+    expect(decided.text).toContain("not on a Friday");
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+
+  it("concurrent-allow-and-deny: of two approvers who press at once one wins, the other is told which", async () => {
+    const { place } = on;
+    const file = on.freshFile("race");
+    const card = await on.ask(`echo ran >> ${file}`);
+    await Promise.all([on.press(card, "once", place.owner), on.press(card, "deny", place.second)]);
+    const decided = await on.decided(card);
+    const allowed = /allow|toegestaan/i.test(decided.text);
+    expect(decided.text).toMatch(allowed ? /allow|toegestaan/i : /denied|geweigerd/i);
+    const loser = allowed ? place.second : place.owner;
+    const told = () => place.screen(loser, place.room);
+    await eventually(() => new RegExp(`was (already )?${allowed ? "allowed" : "denied"}`).test(told()), WAIT_MS).catch(
+      () => {
+        throw new Error(told());
+      },
+    );
+    if (allowed) expect(await on.written(file)).toBe("ran\n");
+    else expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+
+  it("short-id-shown-full-id-needed: /approve takes the id the card shows, and refuses another", async () => {
+    const { place } = on;
+    const mark = on.fresh("by-text");
+    const card = await on.ask(`echo ${mark}`);
+    const slug = /\b[0-9a-f]{8}\b/.exec(card.text)?.[0] ?? "";
+    await place.command(place.owner, place.room, `/approve deadbeef deny`);
+    await eventually(() => place.screen(place.owner, place.room).includes('"deadbeef"'), WAIT_MS);
+    await place.command(place.owner, place.room, `/approve ${slug} allow-once`);
+    await on.decided(card);
+    await eventually(() => endedRuns(on, mark).length === 1, WAIT_MS);
+  });
+});
+
+describe.each(EVERYWHERE)("a request nobody answers on %s", (_name, open) => {
+  const on = stage(open, { config: { approvals: { timeoutSec: 4 } } });
+
+  it("expires by itself: the card says so and keeps no button, and nothing runs", async () => {
+    const file = on.freshFile("expired");
+    const card = await on.ask(`touch ${file}`);
+    expect((await on.decided(card)).text).toMatch(/expired|verlopen/i);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+
+  it("answers a late /approve with what became of it", async () => {
+    const { place } = on;
+    const file = on.freshFile("late");
+    const card = await on.ask(`touch ${file}`);
+    const slug = /\b[0-9a-f]{8}\b/.exec(card.text)?.[0] ?? "";
+    await on.decided(card);
+    await place.command(place.owner, place.room, `/approve ${slug} allow-once`);
+    await eventually(() => new RegExp(`${slug}.*expired`).test(place.screen(place.owner, place.room)), WAIT_MS);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+
+  it("expires although the gateway was restarted meanwhile", async () => {
+    const file = on.freshFile("expired-after");
+    const card = await on.ask(`touch ${file}`);
+    await on.restart();
+    expect((await on.decided(card)).text).toMatch(/expired|verlopen/i);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+});
+
+describe.each(PLATFORMS)("cards in the approvers' direct messages on %s", (_name, open) => {
+  const on = stage(open, { target: "dm" });
+  const inDirect = (command: string, user: string) => on.request(on.place.direct(user), command, user);
+
+  it("approve-dm-vs-group-origin: the card goes to each approver, the room learns that it waits and gets the result", async () => {
+    const { place } = on;
+    const mark = on.fresh("from-the-room");
+    await place.command(place.guest, place.room, `/exec echo ${mark}`);
+    const [own, other] = await Promise.all([
+      inDirect(mark, place.owner),
+      inDirect(mark, place.second),
+      on.shows(place.room, ["waits for an approver"]),
+    ]);
+    expect(place.posted(place.guest, place.room).some(isRequest)).toBe(false);
+    await on.press(other, "once", place.second);
+    await on.shows(place.room, [mark, /exit/i]);
+    // card-all-surfaces-updated: the other approver's card is a receipt too.
+    await on.decided(other, place.second);
+    expect((await on.decided(own, place.owner)).text).toMatch(/linh/i);
+    const results = place.posted(place.second, place.direct(place.second)).filter((one) => one.id !== other.id);
+    expect(results.filter((one) => one.text.includes(mark))).toEqual([]);
+  });
+
+  it("says in the room that it was denied", async () => {
+    const { place } = on;
+    const file = on.freshFile("no");
+    await place.command(place.guest, place.room, `/exec touch ${file}`);
+    const card = await inDirect(file, place.owner);
+    const slug = /\b[0-9a-f]{8}\b/.exec(card.text)?.[0] ?? "";
+    await on.shows(place.room, [slug, "waits for an approver"]);
+    await on.press(card, "deny");
+    await on.shows(place.room, [slug, /denied|geweigerd/i]);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+});
+
+/** Messages about a run of this command that has ended. */
+function endedRuns(on: Stage, words: string) {
+  return on.place
+    .posted(on.place.owner, on.place.room)
+    .filter(
+      (message) => message.text.includes(words) && /exit code 0|exit-code 0|exitcode 0|completed/i.test(message.text),
+    );
+}

@@ -1,0 +1,80 @@
+/** What runs and what it says: where its end goes, how much of it is shown, and what is masked. */
+import { describe, expect, it } from "vitest";
+import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
+import { stage } from "./stage.ts";
+
+describe.each(PLATFORMS)("a thread on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("gets the card and the end of its command, although other chats spoke last", async () => {
+    const { place } = on;
+    const mark = on.fresh("in-the-thread");
+    const spot = await place.openThread(place.guest);
+    const inThread = (thread: string | undefined) => thread === spot.thread;
+    await place.say(place.guest, spot.chat, `@bot exec sleep 2; echo ${mark}`, spot.thread);
+    const card = await on.request(spot.readIn, mark);
+    expect(card.thread).toSatisfy(inThread);
+    await on.press(card, "once");
+    const running = await on.shows(spot.readIn, [mark], (message) => message.id !== card.id);
+    await place.command(place.guest, place.room, "/whoami");
+    await place.say(place.owner, place.direct(place.owner), "@bot help");
+    const ended = await on.shows(spot.readIn, [mark, /exit/i], (message) => message.id !== card.id);
+    expect([running.thread, ended.thread]).toEqual([spot.thread, spot.thread]);
+    for (const chat of [place.room, place.direct(place.owner), place.direct(place.guest)]) {
+      const stray = place.posted(place.owner, chat).filter((one) => one.text.includes(mark) && !inThread(one.thread));
+      expect(stray).toEqual([]);
+    }
+  });
+});
+
+describe.each(PLATFORMS)("long output on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("shows its end, says how much there is, and Full log brings all of it as a file", async () => {
+    const { place } = on;
+    const mark = on.fresh("lines");
+    const card = await on.ask(`seq 1 20000; echo ${mark}`);
+    await on.press(card, "once");
+    const ended = await on.shows(place.room, [mark, /exit/i, "20000", "108"], (message) => message.id !== card.id);
+    expect(ended.text).not.toContain("\n1\n2\n3\n");
+    const fullLog = ended.buttons.find((label) => /log/i.test(label)) ?? "";
+    await place.press(place.guest, ended, fullLog);
+    const chats = [place.room, place.direct(place.guest)];
+    const withFile = await Promise.any(
+      chats.map((chat) => on.shows(chat, [], (one) => one.files.length > 0, place.guest)),
+    );
+    const text = withFile.files[0]?.text ?? "";
+    expect(text.startsWith("1\n2\n3\n")).toBe(true);
+    expect(text.trimEnd().endsWith(mark)).toBe(true);
+    expect(text.split("\n")).toHaveLength(20_002);
+  });
+});
+
+describe.each(EVERYWHERE)("secrets on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("secret-in-command-card, token-in-output: are masked on the card and in the output; the real text runs", async () => {
+    const { place } = on;
+    const mark = on.fresh("masked");
+    const file = on.freshFile("real");
+    // A made-up key in the shape of a real one, in two halves so that no scanner takes this file for a leak.
+    const secret = `ghp_${"a1B2c3D4e5".repeat(4)}`;
+    await place.command(place.guest, place.room, `/exec echo ${secret} | tee ${file}; echo ${mark}`);
+    const card = await on.request(place.room, mark);
+    expect(card.text).toContain("•••");
+    await on.press(card, "once");
+    await on.shows(place.room, [mark, /exit|completed/i, "•••"], (message) => message.id !== card.id);
+    expect(await on.written(file)).toBe(`${secret}\n`);
+    for (const message of place.posted(place.owner, place.room)) expect(message.text).not.toContain(secret);
+  });
+
+  it("token-in-output: the bot's own tokens reach neither the child nor the chat", async () => {
+    const { place } = on;
+    const mark = on.fresh("tokens");
+    const card = await on.ask(`env | grep -ciE 'bot_token|app_token|xox|gateway_token'; echo ${mark}`);
+    await on.press(card, "once");
+    const ended = await on.shows(place.room, [mark, /exit|completed/i], (message) => message.id !== card.id);
+    expect(ended.text).toMatch(/^0$/m);
+    for (const token of Object.values(place.env)) expect(place.screen(place.owner, place.room)).not.toContain(token);
+  });
+});
