@@ -220,15 +220,17 @@ export function approvalTargets(
     return { cards: [fallback, ...extra], notice: origin };
   }
   const { target } = account.execApprovals;
-  const isOwnDm = origin.chatType === "dm" && approvers.includes(record.request.requester.id);
-  if (isOwnDm || target === "channel") return { cards: [origin, ...extra] };
+  const inDm = origin.chatType === "dm";
+  const isOwnDm = inDm && approvers.includes(record.request.requester.id);
+  if (isOwnDm || (target === "channel" && !inDm)) return { cards: [origin, ...extra] };
   const direct = approvers.map((id) => ({
     channel: origin.channel,
     accountId: origin.accountId,
     chatType: "dm" as const,
     chatId: id,
   }));
-  return target === "both"
+  // In somebody else's direct messages no approver would see the card, whatever the target says.
+  return target === "both" && !inDm
     ? { cards: [origin, ...direct, ...extra] }
     : { cards: [...direct, ...extra], notice: origin };
 }

@@ -43,7 +43,7 @@ export const openWeb: OpenPlace = async () => {
     command: async (_user, _chat, text) => {
       await send(text);
     },
-    say: (_user, _chat, text) => send(text.replace(/^@bot /, "/")),
+    say: (_user, _chat, text) => send(text.replace(/^@bot \/?/, "/")),
     press: (_user, message, label) => person.press(actionOf(card(message.id), label)),
     async denyWithReason(_user, message, reason) {
       const shown = card(message.id);

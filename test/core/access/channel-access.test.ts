@@ -297,4 +297,18 @@ describe("who may decide, and where the card goes", () => {
     expect(targets.cards.map((route) => `${route.channel} ${route.chatId}`)).toEqual(expected);
     expect(targets.notice?.chatId).toBe(notice ? "C100" : undefined);
   });
+
+  it.each(["dm", "channel", "both"])(
+    "target %s: what somebody asks directly goes to the approvers, or nobody who may decide would see it",
+    (target) => {
+      config = configure("slack", { execApprovals: { approvers: ["U111"], target } });
+      const theirs = record(guest, dm("slack", "D222"));
+      expect(approvalTargets(config, theirs, web)).toMatchObject({
+        cards: [{ chatId: "U111" }],
+        notice: { chatId: "D222" },
+      });
+      const own = record(person("slack", "U111"), dm("slack", "D111"));
+      expect(approvalTargets(config, own, web).cards).toMatchObject([{ chatId: "D111" }]);
+    },
+  );
 });

@@ -1,0 +1,100 @@
+/** Who is let in, and what the bot answers to people besides running commands. */
+import { describe, expect, it } from "vitest";
+import { eventually } from "../support/state.ts";
+import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
+import { stage, WAIT_MS } from "./stage.ts";
+
+const CODE = /^[ABCDEFGHJKLMNPQRSTUVWXYZ23456789]{8}$/;
+
+describe.each(PLATFORMS)("a stranger on %s", (name, open) => {
+  const on = stage(open);
+  it("gets a code, is let in by the operator, and may then run commands directly", async () => {
+    const { place } = on;
+    const direct = place.direct(place.stranger);
+    await place.say(place.stranger, direct, "hello, who are you?");
+    await on.shows(direct, [/does not know you/i, place.stranger], () => true, place.stranger);
+    const person = await on.gateway.person("pairing");
+    const { requests } = await person.call("pairing.list", {});
+    expect(requests).toMatchObject([{ channel: name, actorId: place.stranger }]);
+    const [{ code } = { code: "" }] = requests;
+    expect(code).toMatch(CODE);
+    expect(place.screen(place.stranger, direct)).toContain(code);
+
+    // A second message is not answered again, and runs nothing.
+    await place.say(place.stranger, direct, "exec echo let me in");
+    await person.call("pairing.approve", { code: code.toLowerCase() });
+    await on.shows(direct, ["You are let in"], () => true, place.stranger);
+    expect(place.posted(place.stranger, direct)).toHaveLength(2);
+
+    const mark = on.fresh("from-sam");
+    await place.say(place.stranger, direct, name === "slack" ? `exec echo ${mark}` : `/exec echo ${mark}`);
+    // No approver reads Sam's direct messages: the card goes to them, the result to Sam.
+    const own = place.direct(place.owner);
+    const card = await on.request(own, mark);
+    await on.shows(direct, ["waits for an approver"], () => true, place.stranger);
+    await on.press(card, "once");
+    await on.shows(direct, [mark, /exit/i], () => true, place.stranger);
+  });
+
+  it("tells the owner in their direct messages, who can answer there with /pair", async () => {
+    const { place } = on;
+    const own = place.direct(place.owner);
+    await on.shows(own, ["Somebody asks to be let in", place.stranger]);
+    await place.command(place.owner, own, "/pair list");
+    await on.shows(own, ["Nobody is waiting"]);
+  });
+
+  it("is not an approver by being let in", async () => {
+    const { place } = on;
+    await place.command(place.stranger, place.direct(place.stranger), "/whoami");
+    await on.shows(place.direct(place.stranger), ["authorized", place.stranger], () => true, place.stranger);
+  });
+});
+
+describe.each(EVERYWHERE)("questions on %s", (name, open) => {
+  const on = stage(open);
+  const seen = (user: string) => on.place.screen(user, on.place.room);
+  const answers = (user: string, ...words: readonly (string | RegExp)[]) =>
+    eventually(
+      () => words.every((word) => (typeof word === "string" ? seen(user).includes(word) : word.test(seen(user)))),
+      WAIT_MS,
+    ).catch(() => {
+      throw new Error(`Not all of ${words.join(", ")} in:\n${seen(user)}`);
+    });
+
+  it("/whoami tells ids and rank", async () => {
+    const { place } = on;
+    await place.command(place.guest, place.room, "/whoami");
+    await answers(place.guest, place.guest, place.room, name === "web" ? "owner" : "authorized");
+  });
+
+  it("/status tells that all is well and how this channel is", async () => {
+    const { place } = on;
+    await place.command(place.owner, place.room, "/status");
+    await answers(place.owner, /All is well/, name, "connected");
+  });
+
+  it("/exec alone tells what holds here and where each value comes from", async () => {
+    const { place } = on;
+    await place.command(place.guest, place.room, "/exec");
+    await answers(place.guest, "How commands run in this conversation", "ask");
+  });
+
+  it("an unknown command is answered with the nearest one, and runs nothing", async () => {
+    const { place } = on;
+    await place.say(place.guest, place.room, "@bot /exce ls");
+    await answers(place.guest, "Did you mean /exec?");
+  });
+
+  it("a message that is no command is answered with how to give one", async () => {
+    const { place } = on;
+    await place.say(place.guest, place.room, name === "web" ? "good morning" : "@bot good morning");
+    await answers(place.guest, "a command starts with /exec");
+  });
+
+  it("unbalanced-quote: a broken option line is refused with what is wrong", async () => {
+    const { place } = on;
+    await place.command(place.guest, place.room, "/exec timeout=-1 ls");
+    await answers(place.guest, "timeout=-1");
+  });
+});
