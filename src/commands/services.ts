@@ -53,6 +53,10 @@ export interface CommandServices {
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */
   bashForegroundMs(): number;
   readonly cron: Cron;
+  /** Takes it out of the line or stops it, on whichever gateway it is. True when it was waiting or running. */
+  stopRun(runId: string): Promise<boolean>;
+  /** The same for a conversation, or for all of them; resolves to how many were stopped. */
+  stopAll(wish: { readonly sessionKey?: string }): Promise<number>;
   /** Runs one call of the `process` tool for this agent. */
   process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
   /** The effective exec policy of this conversation, each value with its source. */

@@ -23,14 +23,13 @@ export const stop: CommandDefinition = {
       return;
     }
     const mine = (key: string) => all || key === sessionKey;
-    const runs = [...services.runs.queued(), ...services.runs.active()].filter((run) => mine(run.sessionKey));
-    for (const run of runs) services.runs.stop(run.runId);
+    const stopped = await services.stopAll(all ? {} : { sessionKey });
     let cancelled = 0;
     for (const approval of await services.approvals.pending()) {
       if (!mine(approval.request.sessionKey)) continue;
       if (await services.approvals.cancel(approval.id, "Cancelled by /stop.")) cancelled++;
     }
-    const parts = [count(runs.length, "command"), count(cancelled, "waiting request")].filter((part) => part !== "");
+    const parts = [count(stopped, "command"), count(cancelled, "waiting request")].filter((part) => part !== "");
     await reply({
       kind: "text",
       tone: "info",

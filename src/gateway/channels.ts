@@ -21,20 +21,26 @@ export interface ChannelsOptions {
   readonly redactor: Redactor;
   readonly commands: readonly CommandDefinition[];
   readonly suggest: Suggest;
+  /** With several gateways: makes the account one that only one of them is connected with. */
+  readonly hold?: (make: () => Promise<Channel>) => Promise<Channel>;
 }
 
 /** Every enabled account. A missing token is a channel that says so in its status instead of one that is not there. */
 export async function buildChannels(options: ChannelsOptions): Promise<Channel[]> {
   const { slack, discord, telegram } = options.config.channels;
+  const { hold = (make) => make() } = options;
   const channels: Channel[] = [];
   for (const [id, account] of Object.entries(slack?.accounts ?? {})) {
-    if (account.enabled) channels.push(await slackChannel(id, account, options));
+    if (!account.enabled) continue;
+    const make = () => slackChannel(id, account, options);
+    // Slack posts each event once, to whichever gateway it reaches: nothing to hold.
+    channels.push(await (account.mode === "http" ? make() : hold(make)));
   }
   for (const [id, account] of Object.entries(discord?.accounts ?? {})) {
-    if (account.enabled) channels.push(await discordChannel(id, account, options));
+    if (account.enabled) channels.push(await hold(() => discordChannel(id, account, options)));
   }
   for (const [id, account] of Object.entries(telegram?.accounts ?? {})) {
-    if (account.enabled) channels.push(await telegramChannel(id, account, options));
+    if (account.enabled) channels.push(await hold(() => telegramChannel(id, account, options)));
   }
   return channels;
 }

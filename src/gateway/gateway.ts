@@ -37,7 +37,6 @@ import { createExecTool } from "../core/exec/exec-tool.ts";
 import { cachedFileFacts, freshFileFacts } from "../core/exec/file-facts.ts";
 import { preflight } from "../core/exec/preflight.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
-import type { ToolResult } from "../core/exec/results.ts";
 import { runCard } from "../core/exec/run-card.ts";
 import { createRunRecorder } from "../core/exec/run-recorder.ts";
 import { Runs } from "../core/exec/runs.ts";
@@ -64,11 +63,14 @@ import { createSessions } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
+import { Cluster } from "./cluster.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
+import { createElsewhere } from "./elsewhere.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPolicyService, explainCard } from "./policy-service.ts";
+import { leasedChannel } from "./leases.ts";
 import { redactCard } from "./redact-card.ts";
 import { createReplays } from "./replays.ts";
 import { createRunLog } from "./run-log.ts";
@@ -129,6 +131,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics();
   const sessions = createSessions(store);
   const systemEvents = createSystemEvents(store);
+  /** Only a Redis is shared; in the embedded mode this gateway is alone. */
+  const cluster: Cluster | undefined = loaded.secrets.redisUrl
+    ? new Cluster({
+        ...{ store, clock, newId, gatewayId },
+        leftBy: () => runs.openGateways(),
+        async onGone(id) {
+          const lost = await runs.reportDead(id);
+          logger.warn({ gateway: id, runs: lost.length }, "another gateway is gone; its runs are reported");
+        },
+        onTrouble: onError,
+      })
+    : undefined;
 
   const leftovers = createLeftovers();
   const limits = processLimits(loaded.environment.vars);
@@ -175,6 +189,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       logger,
       redactor,
+      ...(cluster ? { hold: (make) => leasedChannel({ leases: cluster.leases, make, onTrouble: onError }) } : {}),
       commands: COMMANDS,
       suggest: async ({ command, option, typed, actor, route }) => {
         const items = await completions(
@@ -237,7 +252,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const { maxConcurrentRuns, maxConcurrentRunsPerAgent, maxQueuedRuns } = config().limits;
       return { total: maxConcurrentRuns, perAgent: maxConcurrentRunsPerAgent, queued: maxQueuedRuns };
     },
-    mayStart: () => true,
+    mayStart: () => cluster?.isMember ?? true,
     recorder,
     channelContext: (spec) =>
       spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
@@ -309,8 +324,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
 
   const processTool = createProcessTool({ sessions: processSessions });
-  const callProcess = (args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult> =>
-    processTool.call(args, { agentId });
+  const elsewhere = createElsewhere({
+    gatewayId,
+    cluster,
+    runs,
+    sessions: processSessions,
+    process: (args, agentId) => processTool.call(args, { agentId }),
+    runLog: () => runLog,
+    onTrouble: onError,
+  });
+  const callProcess = elsewhere.process;
   const applyPatch = createPatchRequests({
     tool: createApplyPatchTool(),
     audit,
@@ -325,6 +348,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const checks = await Promise.all([
       check("store", () => store.health()),
       check("queue", () => queue.health()),
+      ...(cluster ? [check("cluster", () => cluster.health())] : []),
       check("approvals-file", async () => {
         const damage = approvalsFile.damage();
         if (damage) throw new Error(damage);
@@ -354,6 +378,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     bashEnabled: () => config().commands.bash,
     bashForegroundMs: () => config().commands.bashForegroundMs,
     process: callProcess,
+    stopRun: elsewhere.stopRun,
+    stopAll: elsewhere.stopAll,
     policy: policy.fields,
     async explain(command, scope) {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
@@ -460,6 +486,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
     await processSessions.start();
     await recordings.start(clock.now());
+    await cluster?.join(elsewhere.answers);
     await runs.sweep();
     await approvals.start(onSettled);
     for (const record of await approvals.pending()) {
@@ -503,6 +530,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     for (const channel of channels) await channel.stop();
     deliveries.stop();
     await audit.record({ type: "gateway-stopped", reason });
+    await cluster?.leave();
     await approvalsFile.close();
     await state.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE });
     await processSessions.close();
@@ -525,7 +553,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     webChats: webChannel,
     platformRequests: platformRequests(channels, config()),
     complete: async (text, actor) => completions(text, await access.rank(actor, undefined)),
-    runLog: runLog.page,
+    runLog: elsewhere.runLog,
     recordings: createReplays({ recordings, redactor }),
     invokeTool,
     async listApprovals() {

@@ -163,7 +163,7 @@ export function createIngress(options: IngressOptions): Ingress {
     if (!record) throw new ExecError("session-unknown", "That run is not known any more.");
     switch (action.action) {
       case "stop":
-        if (!services.runs.stop(action.runId)) {
+        if (!(await services.stopRun(action.runId))) {
           throw new ExecError("session-unknown", `${record.sessionId} is not running any more.`);
         }
         return;

@@ -20,6 +20,7 @@ const COUNTER = "counter";
 /** How long a round may take to come to its end once nobody kills any more. */
 const SETTLE_MS = 30_000;
 const LOOK_MS = 20;
+const RETRY_MS = 250;
 
 export interface CampaignOptions {
   readonly seed: number;
@@ -105,15 +106,25 @@ export async function campaign(options: CampaignOptions): Promise<CampaignResult
   return { rounds: options.rounds, kills, commands, outcomes, problems };
 }
 
-/** Says and presses like a web chat that sends again what was not acknowledged; each call is made once per life. */
+/** Says and presses like a web chat, which sends again under the same id what was not acknowledged. */
 function converse(
   person: Person,
   todo: readonly Planned[],
 ): { readonly done: Promise<readonly Planned[]>; stop(): void } {
   let stopped = false;
+  /** An answer that says no is asked for again; a call cut off by the kill never settles, and nobody waits for it. */
+  const insist = async (call: () => Promise<void>): Promise<void> => {
+    while (!stopped) {
+      const done = await call().then(
+        () => true,
+        () => false,
+      );
+      if (done) return;
+      await pause(RETRY_MS);
+    }
+  };
   const one = async (planned: Planned): Promise<boolean> => {
-    // A call cut off by the kill never settles: nobody waits for it.
-    void person.say(`/exec ${planned.text}`, planned.sayId).catch(() => {});
+    void insist(() => person.say(`/exec ${planned.text}`, planned.sayId));
     let pressed = false;
     const deadline = performance.now() + SETTLE_MS;
     while (!stopped && performance.now() < deadline) {
@@ -123,7 +134,7 @@ function converse(
       if (approval?.state === "pending" && !pressed) {
         pressed = true;
         const action: PressAction = { kind: "approval", approvalId: approval.approvalId, decision: planned.decision };
-        void person.press(action, planned.pressId).catch(() => {});
+        void insist(() => person.press(action, planned.pressId));
       }
       await pause(LOOK_MS);
     }
@@ -196,7 +207,11 @@ function verify(
       complain(`is said to have completed, but ran ${ran} times with the output ${JSON.stringify(run?.tail)}`);
     }
     if (outcome === "not-started" && ran > 0) complain("is said not to have started, and ran");
-    if (outcome === "failed" || outcome === "timed-out" || outcome === "killed") complain(`ended as ${outcome}`);
+    if (outcome === "failed" || outcome === "timed-out" || outcome === "killed") {
+      complain(
+        `ended as ${outcome}: ${JSON.stringify({ code: run?.exitCode, signal: run?.exitSignal, tail: run?.tail, notes: run?.notes })}`,
+      );
+    }
   }
   return problems;
 }

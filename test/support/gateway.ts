@@ -208,7 +208,9 @@ export class Person {
     else if (frame.event === "chat.entry") this.#take(frame.payload.entry);
   }
 
+  /** An entry can come right behind the snapshot that is still being taken in: the newer one stays. */
   #take(entry: ChatEntry): void {
+    if ((this.#messages.get(entry.messageId)?.seq ?? 0) > entry.seq) return;
     this.#messages.set(entry.messageId, entry);
     this.history.push(entry.card);
   }
