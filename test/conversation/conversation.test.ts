@@ -4,8 +4,9 @@
  */
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/state.ts";
+import type { ShownMessage } from "./place.ts";
 import { EVERYWHERE } from "./places/places.ts";
-import { stage, WAIT_MS } from "./stage.ts";
+import { isRequest, stage, WAIT_MS } from "./stage.ts";
 
 const ENDED = /exit|done|finished|completed/i;
 
@@ -104,16 +105,22 @@ describe.each(EVERYWHERE)("a conversation on %s", (name, open) => {
     await on.shows(card.chat, [mark, ENDED], (message) => message.id !== card.id);
   });
 
-  it("keeps what waits over a restart, and its buttons still work", async () => {
-    const file = on.freshFile("restart");
-    const card = await on.ask(`echo ran >> ${file}`);
+  it("keeps all that waits over a restart: the cards say so, and each can still be answered", async () => {
+    const [allowed, denied, open] = ["allowed", "denied", "open"].map((word) => on.freshFile(`restart-${word}`));
+    const cards = [];
+    for (const file of [allowed, denied, open]) cards.push(await on.ask(`echo ran >> ${file}`));
     await on.restart();
-    const after = await on.shows(
-      card.chat,
-      [file, /restarted/i],
-      (message) => message.id === card.id && message.buttons.length > 0,
-    );
-    await on.press(after, "once");
-    expect(await on.written(file)).toBe("ran\n");
+    const after = [];
+    for (const card of cards) {
+      after.push(await on.shows(card.chat, [/restarted/i], (message) => message.id === card.id && isRequest(message)));
+    }
+    const [first, second, third] = after as [ShownMessage, ShownMessage, ShownMessage];
+    await on.press(first, "once");
+    await on.press(second, "deny");
+    expect(await on.written(allowed ?? "")).toBe("ran\n");
+    await on.decided(second);
+    for (const file of [denied, open]) expect(await on.workspaceFile(file ?? "")).toBeUndefined();
+    await on.press(third, "deny");
+    await on.decided(third);
   });
 });

@@ -1,9 +1,12 @@
 /** What a person can answer to a request, and what becomes of answers that come together, late, or not at all. */
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "../support/state.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
 import { isRequest, type Stage, stage, WAIT_MS } from "./stage.ts";
+
+const EXPIRY_SEC = 4;
 
 describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
   const on = stage(open);
@@ -84,7 +87,7 @@ describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
 });
 
 describe.each(EVERYWHERE)("a request nobody answers on %s", (_name, open) => {
-  const on = stage(open, { config: { approvals: { timeoutSec: 4 } } });
+  const on = stage(open, { config: { approvals: { timeoutSec: EXPIRY_SEC } } });
 
   it("expires by itself: the card says so and keeps no button, and nothing runs", async () => {
     const file = on.freshFile("expired");
@@ -107,8 +110,46 @@ describe.each(EVERYWHERE)("a request nobody answers on %s", (_name, open) => {
   it("expires although the gateway was restarted meanwhile", async () => {
     const file = on.freshFile("expired-after");
     const card = await on.ask(`touch ${file}`);
+    const expiresBy = performance.now() + EXPIRY_SEC * 1_000;
     await on.restart();
     expect((await on.decided(card)).text).toMatch(/expired|verlopen/i);
+    expect(performance.now()).toBeLessThan(expiresBy + 5_000);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+});
+
+describe.each(PLATFORMS)("answers from elsewhere on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("card-after-auto-resolve: a card that arrives after the answer shows the answer", async () => {
+    const { place } = on;
+    const file = on.freshFile("answered");
+    const operator = await on.gateway.person("elsewhere");
+    place.slowSends(1_000);
+    await place.command(place.guest, place.room, `/exec touch ${file}`);
+    const pending = await eventually(async () => {
+      const { approvals } = await operator.call("approvals.list", {});
+      return approvals.find((one) => one.command.includes(file));
+    }, WAIT_MS);
+    await operator.call("approvals.resolve", { id: pending.id, decision: "deny" });
+    const card = await on.shows(place.room, [file, /denied|geweigerd/i], (message) => message.buttons.length === 0);
+    place.slowSends(0);
+    expect(place.posted(place.owner, place.room).filter((one) => one.text.includes(file))).toEqual([card]);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+  });
+});
+
+describe.each(EVERYWHERE)("a policy that is tightened on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("policy-revoked-while-pending: what was asked before does not run after, though allowed; the card says why", async () => {
+    const file = on.freshFile("revoked");
+    const card = await on.ask(`touch ${file}`);
+    const rules = JSON.stringify({ version: 1, defaults: { security: "deny" } });
+    await writeFile(join(on.gateway.stateDir, "exec-approvals.json"), rules, { mode: 0o600 });
+    await on.press(card, "once");
+    await on.shows(card.chat, [/exec-approvals|host|approvals file/i], (message) => message.id === card.id);
+    expect((await on.decided(card)).text).not.toMatch(/exit 0/);
     expect(await on.workspaceFile(file)).toBeUndefined();
   });
 });

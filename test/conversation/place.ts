@@ -54,6 +54,8 @@ export interface Place {
   screen(user: string, chat: string): string;
   violations(): readonly string[];
   duplicateLast(): Promise<void>;
+  /** The platform takes this long to answer each new message; 0 ends it. */
+  slowSends(ms: number): void;
 }
 
 export type OpenPlace = (options?: PlaceOptions) => Promise<Place>;

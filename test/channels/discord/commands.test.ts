@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { NativeCommand } from "../../../src/channels/adapter-deps.ts";
 import { argsText, commandSetHash, commandsJson } from "../../../src/channels/discord/commands.ts";
@@ -74,5 +75,39 @@ describe("discord native commands", () => {
     const command = 'host=x echo  "it\'s"\n  `id` $(id) --';
     const text = argsText(exec, given({ command, workdir: "/srv/my app", host: "node" }));
     expect(parseExecText(text)).toEqual({ kind: "run", options: { host: "node", workdir: "/srv/my app" }, command });
+  });
+
+  it("template-arg-injection: whatever is in one field never becomes another option or another command", () => {
+    const nasty = fc.oneof(
+      fc.constantFrom(
+        "; rm -rf /",
+        "$(id)",
+        "`id`",
+        "a\nb",
+        "-o/etc/x",
+        "../../../bin/sh",
+        "--",
+        "x -- id",
+        'a" host=node "',
+        "' security=full '",
+        "\\",
+        'a\\" b',
+      ),
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc
+        .array(fc.constantFrom('"', "'", "\\", " ", "=", "host=node", "--", "a"), { maxLength: 8 })
+        .map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(nasty, nasty, (command, workdir) => {
+        fc.pre(command.trim() !== "" && workdir.trim() !== "");
+        const parsed = parseExecText(argsText(exec, given({ command, workdir })));
+        if (parsed.kind === "error") return;
+        if (parsed.kind !== "run") throw new Error(parsed.kind);
+        expect(parsed.command.trim()).toBe(command.trim());
+        expect(Object.keys(parsed.options)).toEqual(["workdir"]);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -69,6 +69,7 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       emulator.duplicate("MESSAGE_CREATE");
     },
+    slowSends: (ms) => emulator.delay(ms, "POST /channels/{channel_id}/messages"),
   };
 };
 

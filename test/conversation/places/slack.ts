@@ -71,5 +71,6 @@ export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       await emulator.duplicate();
     },
+    slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),
   };
 };

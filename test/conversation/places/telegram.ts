@@ -74,5 +74,6 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       emulator.duplicate();
     },
+    slowSends: (ms) => emulator.delay(ms, "sendMessage"),
   };
 };

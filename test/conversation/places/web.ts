@@ -58,6 +58,9 @@ export const openWeb: OpenPlace = async () => {
         .map(([one, index]) => shownAs(one, index)),
     screen: () => person.screen().map(textOf).join("\n\n"),
     violations: () => [],
+    slowSends: () => {
+      throw new Error("The web chat takes every message at once.");
+    },
     duplicateLast: () => person.say(last.text, last.clientId),
   };
 };
