@@ -39,7 +39,8 @@ const ESCAPE = String.raw`\x1b[ -/]*[0-~]?`;
 const CONTROL = String.raw`[\x00-\x1f\x7f-\x9f]`;
 const TOKEN = new RegExp([CSI, CONTROL_STRING, ESCAPE, CONTROL].join("|"), "gu");
 
-function cube(index: number): Colour {
+/** One of the 256 colours. */
+export function paletteColour(index: number): Colour {
   if (index < 16) return { kind: "palette", index };
   if (index >= 232) {
     const grey = 8 + (index - 232) * 10;
@@ -58,7 +59,7 @@ function extended(codes: readonly number[], at: number): { colour: Colour | unde
   const byte = (value: number | undefined) => (value !== undefined && value >= 0 && value <= 255 ? value : undefined);
   if (codes[at] === 5) {
     const index = byte(codes[at + 1]);
-    return { colour: index === undefined ? undefined : cube(index), eaten: 2 };
+    return { colour: index === undefined ? undefined : paletteColour(index), eaten: 2 };
   }
   if (codes[at] === 2) {
     const [r, g, b] = [byte(codes[at + 1]), byte(codes[at + 2]), byte(codes[at + 3])];

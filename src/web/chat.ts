@@ -1,7 +1,7 @@
 /** The state of the page, as signals, and what a person can do. The composition root of the browser side. */
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { PressAction } from "../core/cards.ts";
-import type { ChatEntry, CompletionItem, MethodResults } from "../protocol/frames.ts";
+import type { ChatEntry, CompletionItem, MethodResults, RecordingEntry } from "../protocol/frames.ts";
 import { ChatSync } from "./chat-sync.ts";
 import { Connection, type ConnectionState } from "./connection.ts";
 import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
@@ -36,6 +36,10 @@ export interface Chat {
   older(): Promise<void>;
   complete(text: string): Promise<readonly CompletionItem[]>;
   runLog(runId: string, offset: number | undefined, limit: number): Promise<MethodResults["run.log"]>;
+  /** Newest first. Rejects with `RequestError`, as `readRecording` does. */
+  recordings(): Promise<readonly RecordingEntry[]>;
+  /** A page from the byte `offset`. */
+  readRecording(runId: string, offset: number): Promise<MethodResults["recordings.read"]>;
   signIn(token: string): void;
   retryNow(): void;
   retryOpen(): void;
@@ -139,6 +143,8 @@ export function createChat(options: ChatOptions): Chat {
     },
     runLog: (runId, offset, limit) =>
       connection.request("run.log", { runId, limit, ...(offset === undefined ? {} : { offset }) }),
+    recordings: async () => (await connection.request("recordings.list", {})).recordings,
+    readRecording: (runId, offset) => connection.request("recordings.read", { runId, offset }),
     signIn: (token) => {
       keepToken(storage, token);
       connection.signIn(token);

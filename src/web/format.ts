@@ -43,3 +43,11 @@ export function dayName(atMs: number, nowMs: number, locale?: string): string {
 export function timeOfDay(atMs: number, locale?: string): string {
   return new Date(atMs).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
 }
+
+/** `842 byte`, `12 kB`, `3.4 MB`, in the words of the locale. */
+export function fileSize(bytes: number, locale?: string): string {
+  const [value, unit] =
+    bytes < 1000 ? [bytes, "byte"] : bytes < 1e6 ? [bytes / 1e3, "kilobyte"] : [bytes / 1e6, "megabyte"];
+  const maximumFractionDigits = value < 10 && unit !== "byte" ? 1 : 0;
+  return value.toLocaleString(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits });
+}

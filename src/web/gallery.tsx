@@ -1,6 +1,6 @@
 /**
  * The card gallery, for people who work on the page: every card in every state, and the states of the page that are
- * hard to bring about. `#view=cards|chat|empty|offline|sign-in|wrong-token|log|shortcuts|completions`, `&theme=dark`, `&language=nl`.
+ * hard to bring about. `#view=cards|chat|empty|offline|sign-in|wrong-token|log|replay|recordings|shortcuts|completions`, `&theme=dark`, `&language=nl`.
  * Not part of the product.
  */
 import { computed, signal } from "@preact/signals";
@@ -15,6 +15,8 @@ import { App } from "./ui/app.tsx";
 import { CardContextProvider } from "./ui/card-context.ts";
 import { CardView } from "./ui/card-view.tsx";
 import { LogDialog } from "./ui/log-dialog.tsx";
+import { RecordingsDialog } from "./ui/recordings-dialog.tsx";
+import { ReplayDialog } from "./ui/replay-dialog.tsx";
 import { Shortcuts } from "./ui/shortcuts.tsx";
 import { ReaderProvider, readerOf } from "./words/reader.ts";
 
@@ -67,10 +69,34 @@ function staticChat(conversation: Conversation): Chat {
       { insert: "/events ", label: "/events", detail: "What waits to be told" },
     ],
     runLog,
+    recordings: async () => RECORDINGS,
+    readRecording,
     signIn() {},
     retryNow() {},
     retryOpen() {},
   };
+}
+
+const RECORDINGS = ["npm run build", "htop", "for i in $(seq 1 100); do printf '\\r%3d %%' $i; sleep 0.1; done"].map(
+  (command, at) => ({ runId: `run-${at}`, command, startedAtMs: GALLERY_NOW - at * 9e7, bytes: 3_000 * 40 ** at }),
+);
+
+/** A screen with everything on it that a terminal can do and a card can not. */
+async function readRecording(runId: string) {
+  const bar = (percent: number) =>
+    `\u001b[5;3H\u001b[32m${"█".repeat(percent / 2)}\u001b[90m${"░".repeat(50 - percent / 2)}\u001b[0m ${percent} %`;
+  const opening = [
+    "\u001b[?25l\u001b[2J\u001b[1;1H\u001b[7m  build monitor".padEnd(120 + 15),
+    "\u001b[0m\u001b[3;3H\u001b[1mCompiling\u001b[0m \u001b[36msrc/core\u001b[0m   日本語 \u001b[38;2;255;140;0mwarm\u001b[0m \u001b[41;97m E \u001b[0m",
+    "\u001b[30;1H\u001b[44;97m F1 Help  F10 Quit ".padEnd(120 + 12),
+    "\u001b[0m",
+  ].join("");
+  const events = [
+    [0, "o", opening] as const,
+    ...Array.from({ length: 51 }, (_, at) => [at * 0.2, "o", bar(at * 2)] as const),
+    [10.5, "o", "\u001b[7;3H\u001b[1;32mdone\u001b[0m\u001b[?25h "] as const,
+  ];
+  return { runId, command: "htop", startedAtMs: GALLERY_NOW, bytes: 1, cols: 120, rows: 30, events };
 }
 
 const LOG_LINES = 1240;
@@ -93,6 +119,7 @@ function Cards() {
     press: () => new Promise<void>(() => {}),
     outputSoFar: async () => "",
     showLog() {},
+    showReplay() {},
     suggest() {},
   };
   return (
@@ -115,6 +142,10 @@ function Page() {
       return <Cards />;
     case "log":
       return <LogDialog runId="run-1" command="make release" runLog={runLog} close={() => {}} />;
+    case "replay":
+      return <ReplayDialog runId="run-1" command="make monitor" read={readRecording} close={() => {}} />;
+    case "recordings":
+      return <RecordingsDialog list={async () => RECORDINGS} show={() => {}} close={() => {}} />;
     case "shortcuts":
       return <Shortcuts close={() => {}} />;
     default: {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { createRedactor } from "../../src/channels/text/redact.ts";
 import { maskEvents, PAGE_BYTES } from "../../src/gateway/replays.ts";
-import type { ReplayEvent } from "../../src/protocol/frames.ts";
+import type { MethodResults, ReplayEvent } from "../../src/protocol/frames.ts";
 import { type Person, startTestGateway, type TestGateway, TOKEN } from "../support/gateway.ts";
 
 let gateway: TestGateway;
@@ -31,7 +31,7 @@ async function whole(person: Person, runId: string): Promise<{ events: ReplayEve
   let offset: number | undefined = 0;
   let pages = 0;
   while (offset !== undefined) {
-    const page = await person.call("recordings.read", { runId, offset });
+    const page: MethodResults["recordings.read"] = await person.call("recordings.read", { runId, offset });
     events.push(...page.events);
     pages++;
     offset = page.next;

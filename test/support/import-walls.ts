@@ -82,6 +82,7 @@ export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
   "@hono/": ["gateway"],
   unbash: ["core/policy/shell"],
   preact: ["web"],
+  "@xterm/": ["web/replay"],
 };
 
 /** What is wrong with a file's imports, one sentence each. `file` is a path under src/. */

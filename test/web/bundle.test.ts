@@ -7,6 +7,8 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const MAX_SCRIPT_BYTES = 100 * 1024;
+/** Loaded when somebody replays a recording, never before. */
+const MAX_TERMINAL_BYTES = 50 * 1024;
 
 let folder: string;
 let files: ReadonlyMap<string, Buffer>;
@@ -23,10 +25,25 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const ending = (extension: string) => [...files].filter(([name]) => name.endsWith(extension));
 
 describe("the built page", () => {
+  const isTerminal = ([name]: [string, Buffer]) => /^assets\/screen-/.test(name);
+  const compressed = (scripts: [string, Buffer][]) =>
+    scripts.reduce((sum, [, content]) => sum + gzipSync(content, { level: 9 }).length, 0);
+
   test("has at most 100 kB of script, compressed", () => {
-    const bytes = ending(".js").reduce((sum, [, content]) => sum + gzipSync(content, { level: 9 }).length, 0);
+    const bytes = compressed(ending(".js").filter((script) => !isTerminal(script)));
     expect(bytes).toBeGreaterThan(0);
     expect(bytes).toBeLessThanOrEqual(MAX_SCRIPT_BYTES);
+  });
+
+  test("leaves the terminal for replays in a file of its own, which opening the page does not load", () => {
+    const [terminal, ...more] = ending(".js").filter(isTerminal);
+    expect(more).toEqual([]);
+    expect(terminal?.[1].toString()).toContain("registerCsiHandler");
+    expect(compressed(terminal ? [terminal] : [])).toBeLessThanOrEqual(MAX_TERMINAL_BYTES);
+    expect(files.get("index.html")?.toString()).not.toContain("screen-");
+    const main = ending(".js").filter((script) => !isTerminal(script));
+    for (const [, content] of main)
+      expect(content.toString()).not.toMatch(/import\s*(?:[\w{][^"']*from\s*)?["'][^"']*screen-/);
   });
 
   test("is made of files of its own origin only: no inline script or style, nothing from elsewhere", () => {

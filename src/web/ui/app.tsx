@@ -11,6 +11,8 @@ import { ConnectionLine } from "./connection-line.tsx";
 import { Header } from "./header.tsx";
 import { LogDialog } from "./log-dialog.tsx";
 import { MessageList } from "./message-list.tsx";
+import { RecordingsDialog } from "./recordings-dialog.tsx";
+import { ReplayDialog } from "./replay-dialog.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { Refused, SignIn } from "./sign-in.tsx";
 
@@ -64,6 +66,8 @@ export function App({ reader, ...page }: AppProps) {
 function Room({ chat, chatId, theme }: Omit<AppProps, "reader">) {
   const composer = useRef<ComposerHandle>(null);
   const [log, setLog] = useState<{ readonly runId: string; readonly command: string } | undefined>(undefined);
+  const [replay, setReplay] = useState<{ readonly runId: string; readonly command: string } | undefined>(undefined);
+  const [recordings, setRecordings] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
   const connected = useComputed(() => chat.connection.value.kind === "connected");
 
@@ -100,6 +104,7 @@ function Room({ chat, chatId, theme }: Omit<AppProps, "reader">) {
       press: (action) => chat.press(action),
       outputSoFar: async (runId) => (await chat.runLog(runId, undefined, TAIL_LINES)).text,
       showLog: setLog,
+      showReplay: setReplay,
       suggest: (text) => composer.current?.fill(text),
     }),
     [chat, connected],
@@ -119,6 +124,7 @@ function Room({ chat, chatId, theme }: Omit<AppProps, "reader">) {
           theme={theme}
           showNextPending={focusNextPending}
           showShortcuts={() => setShortcuts(true)}
+          showRecordings={() => setRecordings(true)}
         />
         <ConnectionLine chat={chat} />
         <main class="room">
@@ -132,6 +138,15 @@ function Room({ chat, chatId, theme }: Omit<AppProps, "reader">) {
             command={log.command}
             runLog={(runId, offset, limit) => chat.runLog(runId, offset, limit)}
             close={() => setLog(undefined)}
+          />
+        )}
+        {recordings && <RecordingsDialog list={chat.recordings} show={setReplay} close={() => setRecordings(false)} />}
+        {replay !== undefined && (
+          <ReplayDialog
+            runId={replay.runId}
+            command={replay.command}
+            read={chat.readRecording}
+            close={() => setReplay(undefined)}
           />
         )}
         {shortcuts && <Shortcuts close={() => setShortcuts(false)} />}

@@ -13,6 +13,7 @@ export interface CardContext {
   /** The end of a run's output as it is now. Rejects with `RequestError`. */
   outputSoFar(runId: string): Promise<string>;
   showLog(run: { readonly runId: string; readonly command: string }): void;
+  showReplay(run: { readonly runId: string; readonly command: string }): void;
   /** A chat command for the composer, never sent by itself. */
   suggest(text: string): void;
 }

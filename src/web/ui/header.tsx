@@ -2,7 +2,7 @@ import type { Signal } from "@preact/signals";
 import type { Chat } from "../chat.ts";
 import { nextTheme, type Theme } from "../theme.ts";
 import { useReader } from "../words/reader.ts";
-import { DeviceIcon, KeyboardIcon, MoonIcon, QuestionIcon, SunIcon } from "./icons.tsx";
+import { DeviceIcon, KeyboardIcon, MoonIcon, QuestionIcon, RecordingsIcon, SunIcon } from "./icons.tsx";
 
 const ICONS = { device: DeviceIcon, light: SunIcon, dark: MoonIcon } as const;
 
@@ -30,9 +30,10 @@ export interface HeaderProps {
   readonly theme: Signal<Theme>;
   showNextPending(): void;
   showShortcuts(): void;
+  showRecordings(): void;
 }
 
-export function Header({ chat, chatId, theme, showNextPending, showShortcuts }: HeaderProps) {
+export function Header({ chat, chatId, theme, showNextPending, showShortcuts, showRecordings }: HeaderProps) {
   const { words } = useReader();
   const count = chat.pending.value.length;
   const connected = chat.connection.value.kind === "connected";
@@ -53,6 +54,15 @@ export function Header({ chat, chatId, theme, showNextPending, showShortcuts }: 
             {count} <span class="pending-words">{words.waitForYou}</span>
           </button>
         )}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.replay.recordings}
+          title={words.replay.recordings}
+          onClick={showRecordings}
+        >
+          <RecordingsIcon />
+        </button>
         <button
           type="button"
           class="icon-button keys-button"

@@ -54,6 +54,22 @@ export const RepeatIcon = () => (
     <path d="M13.25 2.5v2.75H10.5" />
   </Icon>
 );
+export const PlayIcon = () => (
+  <Icon>
+    <path d="M5 3.25 12.5 8 5 12.75Z" class="filled" />
+  </Icon>
+);
+export const PauseIcon = () => (
+  <Icon>
+    <path d="M4.25 3.25h2.5v9.5h-2.5ZM9.25 3.25h2.5v9.5h-2.5Z" class="filled" />
+  </Icon>
+);
+export const RecordingsIcon = () => (
+  <Icon>
+    <rect x="1.75" y="3" width="12.5" height="10" rx="1.5" />
+    <path d="M6.75 5.75 10 8 6.75 10.25Z" class="filled" />
+  </Icon>
+);
 export const LogIcon = () => (
   <Icon>
     <path d="M3 4h10M3 7h10M3 10h6.5M3 13h4" />

@@ -27,7 +27,7 @@ function look(style: Style): { readonly class: string; readonly style?: CSSPrope
   return { class: names.join(" "), ...(Object.keys(free).length > 0 ? { style: free as CSSProperties } : {}) };
 }
 
-function SegmentText({ segment }: { readonly segment: Segment }) {
+export function SegmentText({ segment }: { readonly segment: Segment }) {
   const { class: name, style } = look(segment.style);
   if (name === "") return <>{segment.text}</>;
   return (

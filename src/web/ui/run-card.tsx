@@ -11,7 +11,7 @@ import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Facts, Prose, Revealed } from "./facts.tsx";
-import { CheckIcon, ClockIcon, CrossIcon, LogIcon, RepeatIcon, StopIcon, WarningIcon } from "./icons.tsx";
+import { CheckIcon, ClockIcon, CrossIcon, LogIcon, PlayIcon, RepeatIcon, StopIcon, WarningIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
 import { usePress } from "./use-press.ts";
 
@@ -150,6 +150,16 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
             {card.actions.map((action) => (
               <RunButton key={action} action={action} off={off} words={words} act={act} />
             ))}
+            {card.recorded && (
+              <button
+                type="button"
+                class="button button-small"
+                onClick={() => context.showReplay({ runId: card.runId, command: card.command })}
+              >
+                <PlayIcon />
+                {own.replay.title}
+              </button>
+            )}
             {busy && <span class="waiting">{running ? own.card.stopping : own.card.sent}</span>}
           </div>
         )}

@@ -13,6 +13,7 @@ const SHORTCUTS: readonly (readonly [keys: string, what: Exclude<keyof Words["sh
   ["Shift A", "allowAlways"],
   ["d", "deny"],
   ["Shift D", "denyWithReason"],
+  ["Space ← →", "replay"],
   ["Esc", "back"],
   ["?", "list"],
 ];

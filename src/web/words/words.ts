@@ -86,6 +86,22 @@ export interface Words {
     readonly download: string;
     readonly fetching: string;
   };
+  readonly replay: {
+    readonly title: string;
+    readonly recordings: string;
+    readonly none: string;
+    readonly howTo: string;
+    readonly loading: string;
+    readonly notLoaded: string;
+    readonly nothingShown: string;
+    readonly play: string;
+    readonly pause: string;
+    readonly position: string;
+    readonly at: (position: string, duration: string) => string;
+    readonly speed: string;
+    /** What the replay is drawn on. */
+    readonly screen: string;
+  };
   readonly shortcuts: {
     readonly title: string;
     readonly write: string;
@@ -98,6 +114,7 @@ export interface Words {
     readonly allowAlways: string;
     readonly deny: string;
     readonly denyWithReason: string;
+    readonly replay: string;
     readonly back: string;
     readonly list: string;
   };
