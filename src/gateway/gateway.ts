@@ -66,13 +66,15 @@ import { buildChannels, platformRequests, startChannel } from "./channels.ts";
 import { Cluster } from "./cluster.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
 import { createElsewhere } from "./elsewhere.ts";
+import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
+import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPolicyService, explainCard } from "./policy-service.ts";
-import { leasedChannel } from "./leases.ts";
 import { redactCard } from "./redact-card.ts";
 import { createReplays } from "./replays.ts";
+import { reviewWith } from "./reviewer.ts";
 import { createRunLog } from "./run-log.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
@@ -154,7 +156,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logMaxBytes: config().limits.maxLogBytes,
   });
   const searchPath = new SearchPath(process.env, (message) => logger.warn(message));
-  const approvalsFile = await openApprovalsFile({ path: join(stateDir, APPROVALS_FILE), clock, newId });
+  const approvalsFile = await openApprovalsFile({
+    path: join(stateDir, APPROVALS_FILE),
+    clock,
+    newId,
+    onDamage: (problem) =>
+      logger.error({ problem }, "exec-approvals.json is damaged: nothing runs until it is repaired"),
+  });
   const policy = createPolicyService({
     config,
     stateDir,
@@ -219,6 +227,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     get path() {
       return searchPath.folders();
     },
+    secretNames: namesOf(loaded.secrets.values, process.env),
     snapshots,
   });
   /** Start-up files can be slow: they are read beside the start, so that the first command does not wait for them. */
@@ -275,6 +284,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       refused:
         "Elevated mode needs a sandboxed session to leave, and no sandbox runtime is active here. Nothing was run.",
     }),
+    noteUse(decision, command, agentId) {
+      for (const { entry, resolvedPath } of decision.segments) {
+        if (entry) approvalsFile.noteUse({ agentId, rule: entry, command, ...(resolvedPath ? { resolvedPath } : {}) });
+      }
+    },
+    review: reviewWith(config, loaded.secrets.models, onError),
     explain: explainReason,
     layerName: explainLayer,
     yieldMs: (settings) => settings.exec.backgroundMs ?? limits.yieldMs ?? DEFAULT_YIELD_MS,
@@ -297,6 +312,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const cron = createGatewayCron({
     ...{ store, queue, clock, gatewayId, exec, wakes, deliveries },
     events: systemEvents,
+  });
+  const heartbeats = createGatewayHeartbeats({
+    ...{ store, queue, clock, wakes, config, stateDir },
+    hasModel: () => false,
+    operatorRoute: WEB_MAIN_ROUTE,
+    onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
   });
   const announcements: Announcements = createAnnouncements({
     clock,
@@ -413,6 +434,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     access,
     services,
     deliveries,
+    spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
     agentFor: (event: Inbound) => boundAgent(config(), event.route, event.actor) ?? defaultAgentId(config()),
     onError,
     logFile: runLog.file,
@@ -422,7 +444,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function onSettled(record: ApprovalRecord): Promise<void> {
     metrics.approvals.resolved.inc({ state: record.status === "pending" ? "expired" : record.status });
     await announcements.settled(record);
-    if (record.status !== "allowed") return;
+    const unanswered = record.status === "expired" && record.request.fallback !== undefined;
+    if (record.status !== "allowed" && !unanswered) return;
     if (record.decision === "allow-always") {
       await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
       await audit.record({
@@ -497,6 +520,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await deliveries.start();
     await wakes.start();
     await cron.start();
+    await heartbeats.start();
     await ingress.start();
     await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
     metrics.watchQueue(() => queue.counts());
@@ -554,7 +578,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     platformRequests: platformRequests(channels, config()),
     complete: async (text, actor) => completions(text, await access.rank(actor, undefined)),
     runLog: elsewhere.runLog,
-    recordings: createReplays({ recordings, redactor }),
+    recordings: createReplays({ recordings, redactor, clock }),
     invokeTool,
     async listApprovals() {
       return (await approvals.pending()).map((record) => ({
@@ -604,6 +628,11 @@ function pairingEntry(request: PairingRequest): PairingEntry {
     expiresAtMs: request.expiresAtMs,
     ...(request.actor.display ? { display: request.actor.display } : {}),
   };
+}
+
+/** Variables of the gateway that hold a secret of the configuration, under whatever name: they never reach a child. */
+function namesOf(secrets: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(env).flatMap(([name, value]) => (value && secrets.includes(value) ? [name] : []));
 }
 
 /** Reasons after which what runs is the text as it stands, not something pinned to files. */

@@ -28,6 +28,8 @@ export interface ApprovalRequest {
   readonly stdin: "closed" | "open";
   readonly timeoutMs?: number;
   readonly notifyOnExit: boolean;
+  /** What `askFallback` lets run when nobody answers in time (policy.md 2.4). Absent: nothing does. */
+  readonly fallback?: { readonly plan: Plan; readonly binding: Binding };
 }
 
 export interface ApprovalRecord {

@@ -9,7 +9,9 @@ import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Audit } from "../audit/audit.ts";
 import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
+import { fallbackFor } from "../policy/decide.ts";
 import type { Decision, Reason } from "../policy/decision.ts";
+import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
 import type { Ask, EffectiveHost, EffectivePolicy, PolicyLayer } from "../policy/types.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Actor, Route } from "../route.ts";
@@ -51,7 +53,10 @@ export interface ExecTool {
   begin(input: unknown, context: ExecContext): Promise<Begun>;
   /** What the policy says of a call, without asking or running anything. */
   judge(input: unknown, context: ExecContext): Promise<Judged>;
-  /** Starts what was approved. Idempotent through the run's once-marker. */
+  /**
+   * Starts what was approved or, when nobody answered, what `askFallback` lets run. Idempotent through the run's
+   * once-marker.
+   */
   runApproved(record: ApprovalRecord): Promise<void>;
 }
 
@@ -83,6 +88,14 @@ export interface ExecToolOptions {
   readonly elevated: (
     query: PolicyQuery & { readonly actor: Actor },
   ) => Promise<{ full: boolean } | { refused: string }>;
+  /** Rules that let a command run are marked as used; never in its way. */
+  readonly noteUse: (decision: Decision, command: string, agentId: string) => void;
+  /** Mode `auto`: the model's opinion. Never rejects; anything but a clear "allow" is "ask". */
+  readonly review: (
+    decision: Extract<Decision, { kind: "ask" }>,
+    input: ReviewInput,
+    settings: AgentSettings,
+  ) => Promise<ReviewVerdict>;
   readonly explain: (reason: Reason) => string;
   readonly layerName: (layer: PolicyLayer) => string;
   /** Yield window of the environment (`OPENCLAW_BASH_YIELD_MS`) or the default. */
@@ -232,14 +245,25 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       }),
     ]);
     if (decision.kind === "deny") throw denied(decision);
-    if (decision.kind === "allow") return { judged };
-    return { judged, approval: await ask(judged, context, decision) };
+    if (decision.kind === "allow") {
+      options.noteUse(decision, args.command, settings.agentId);
+      return { judged };
+    }
+    if (!policy.autoReview) return { judged, approval: await ask(judged, context, decision) };
+    const verdict = await options.review(decision, { ...args, cwd: judged.cwd, host: judged.host }, settings);
+    if (verdict.verdict === "allow") {
+      await audit.record({ type: "decision", requestId, outcome: "allow", reasons: [], by: "reviewer" });
+      return { judged };
+    }
+    // A reviewer that did not allow it wants a person, and only a person, to answer.
+    return { judged, approval: await ask(judged, context, decision, { onlyPerson: true }) };
   }
 
   async function ask(
     judged: Judged,
     context: ExecContext,
     decision: Extract<Decision, { kind: "ask" }>,
+    { onlyPerson = false }: { readonly onlyPerson?: boolean } = {},
   ): Promise<ApprovalRecord> {
     const config = options.config();
     const limit = config.limits.maxPendingApprovals;
@@ -251,6 +275,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     }
     const { args, settings, policy } = judged;
     const spec = specOf(judged, context, "none");
+    const fallback = onlyPerson ? "denied" : fallbackFor(decision, policy.askFallback.value);
     const record = await approvals.request(
       {
         command: args.command,
@@ -277,6 +302,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
         ...(args.node ? { node: args.node } : {}),
         route: context.route ?? options.defaultRoute,
+        ...(fallback && fallback !== "denied" ? { fallback } : {}),
       },
       { id: idFrom(context.requestId, "approval"), runId: spec.runId, timeoutMs: config.approvals.timeoutSec * 1000 },
     );
@@ -378,12 +404,13 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
 
     async runApproved(record) {
       const { request } = record;
+      const { plan, binding } = record.status === "expired" ? (request.fallback ?? request) : request;
       await runs.launch({
         runId: record.runId,
         approvalId: record.id,
         command: request.command,
-        plan: request.plan,
-        binding: request.binding,
+        plan,
+        binding,
         cwd: request.cwd,
         host: request.host,
         env: request.env,
