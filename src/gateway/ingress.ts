@@ -17,7 +17,7 @@ import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Deliveries } from "../core/events/deliveries.ts";
 import type { Job, Queue } from "../core/events/queue.ts";
-import { routeKey } from "../core/route.ts";
+import { type Route, routeKey } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
 
 export const INBOUND_JOB = "inbound";
@@ -34,6 +34,8 @@ export interface IngressOptions {
   readonly services: CommandServices;
   readonly deliveries: Deliveries;
   readonly agentFor: (event: Inbound) => string;
+  /** Somebody who may speak to the agent did so here. */
+  readonly spokeIn: (agentId: string, route: Route) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
   /** The full output of a run as a file, for channels that can show one. */
   readonly logFile: (runId: string) => Promise<{ readonly name: string; readonly path: string } | undefined>;
@@ -80,6 +82,7 @@ export function createIngress(options: IngressOptions): Ingress {
         return;
       }
       const agentId = options.agentFor(event);
+      await options.spokeIn(agentId, event.route);
       const context = {
         actor: event.actor,
         route: event.route,
