@@ -1,5 +1,6 @@
 /** Recordings as the web chat replays them: by page, and with secrets masked in place. */
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
+import type { Clock } from "../core/clock.ts";
 import type { RecordingInfo, Recordings } from "../core/process/recording.ts";
 import type { MethodResults, RecordingEntry, ReplayEvent } from "../protocol/frames.ts";
 
@@ -19,7 +20,9 @@ export interface Replays {
 export function createReplays({
   recordings,
   redactor,
+  clock,
 }: {
+  readonly clock: Clock;
   readonly recordings: Recordings;
   readonly redactor: Redactor & SecretFinder;
 }): Replays {
@@ -30,7 +33,10 @@ export function createReplays({
     bytes,
   });
   return {
-    list: async () => ({ recordings: (await recordings.list()).map(entry) }),
+    async list() {
+      await recordings.sweep(clock.now());
+      return { recordings: (await recordings.list()).map(entry) };
+    },
 
     async read({ runId, offset = 0 }) {
       const from = Math.max(0, offset - CONTEXT_BYTES);

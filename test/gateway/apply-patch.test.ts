@@ -127,8 +127,16 @@ describe("apply_patch over POST /tools/invoke", () => {
   });
 });
 
-describe("openclaw-exec tool", () => {
+describe("openclaw-exec tool apply_patch", () => {
   const json = JSON.stringify({ tool: "apply_patch", ...ADD });
+
+  it("changes files without a running gateway too", async () => {
+    await started();
+    const cli = cliHome();
+    const result = await cli.run("tool", json);
+    expect(result.code).toBe(0);
+    expect(readFileSync(join(cli.dir, "workspace", "notes/a.txt"), "utf8")).toBe("one\n");
+  });
 
   it("takes the documented form, through the gateway that runs", async () => {
     await started();

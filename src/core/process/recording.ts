@@ -15,9 +15,12 @@ import type { ProcessHandle, StreamName } from "./types.ts";
 
 /** Bytes of one recording; the rest of the session is not in it. */
 export const MAX_RECORDING_BYTES = 20 * 1024 * 1024;
-/** Recordings are kept this long, and at most this many. */
+/** Recordings are kept this long, at most this many, and only as long as all together take no more than so many bytes. */
 export const RECORDING_TTL_MS = 7 * 24 * 3_600_000;
 export const MAX_RECORDINGS = 200;
+export const MAX_RECORDINGS_BYTES = 1024 * 1024 * 1024;
+/** After so many new recordings the old ones are looked through. */
+const SWEEP_EVERY = 20;
 /** Bytes of a header line that are read back. */
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Characters of the command in the header. */
@@ -54,17 +57,30 @@ export interface Recording {
 export class Recordings {
   readonly #folder: string;
   readonly #maxBytes: number;
+  readonly #maxTotalBytes: number;
+  #sinceSweep = 0;
 
-  constructor(folder: string, maxBytes: number = MAX_RECORDING_BYTES) {
+  constructor(folder: string, maxBytes: number = MAX_RECORDING_BYTES, maxTotalBytes: number = MAX_RECORDINGS_BYTES) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
+    this.#maxTotalBytes = maxTotalBytes;
   }
 
   /** Makes the folder and removes what is too old or too much. */
   async start(now: number): Promise<void> {
     await makePrivateFolder(this.#folder);
+    await this.sweep(now);
+  }
+
+  /** Removes what is too old or too much. */
+  async sweep(now: number): Promise<void> {
+    this.#sinceSweep = 0;
     await sweepFolder(this.#folder, ENDING, RECORDING_TTL_MS, now);
-    for (const old of (await this.list()).slice(MAX_RECORDINGS)) await unlink(old.path).catch(() => {});
+    let bytes = 0;
+    for (const [at, recording] of (await this.list()).entries()) {
+      bytes += recording.bytes;
+      if (at >= MAX_RECORDINGS || (at > 0 && bytes > this.#maxTotalBytes)) await unlink(recording.path).catch(() => {});
+    }
   }
 
   /** Call it in the tick in which the handle was had, before anyone subscribes to its output: then nothing is missing. */
@@ -104,6 +120,7 @@ export class Recordings {
       unsubscribe();
       for (const stream of ["stdout", "stderr"] as const) output(stream, decoders[stream].end());
       await file.close();
+      if (++this.#sinceSweep >= SWEEP_EVERY) await this.sweep(clock.now());
     });
     return {
       path,

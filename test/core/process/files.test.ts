@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
 import { BoundedFile } from "../../../src/core/process/bounded-file.ts";
-import { Recordings } from "../../../src/core/process/recording.ts";
+import { MAX_RECORDINGS, Recordings } from "../../../src/core/process/recording.ts";
 import { bridgeSignals } from "../../../src/core/process/signal-bridge.ts";
 import type { Supervisor } from "../../../src/core/process/supervisor.ts";
 import { bashPlan, eventually, isAlive, quickSupervisor } from "./support.ts";
@@ -106,6 +106,24 @@ describe("recordings", () => {
     const lines = (await recordings.read("full")).text.trim().split("\n");
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
     expect(lines.length).toBeGreaterThan(3);
+  });
+
+  it("that are too many or too large together make room, the oldest first", async () => {
+    const path = folder();
+    const made = (runId: string, timestamp: number, bytes: number) => {
+      const header = JSON.stringify({ version: 2, width: 80, height: 24, timestamp, command: runId });
+      writeFileSync(join(path, `${runId}.cast`), `${header}\n`.padEnd(bytes, " "));
+    };
+    for (const [at, runId] of ["oldest", "older", "newer", "newest"].entries()) made(runId, 1000 + at, 400);
+    const recordings = new Recordings(path, 1000, 1000);
+    await recordings.start(Date.now());
+    expect((await recordings.list()).map((one) => one.runId)).toEqual(["newest", "newer"]);
+    for (let at = 0; at < MAX_RECORDINGS + 3; at++) made(`r${at}`, 2000 + at, 1);
+    const small = new Recordings(path);
+    await small.sweep(Date.now());
+    const kept = await small.list();
+    expect(kept.length).toBe(MAX_RECORDINGS);
+    expect(kept[0]?.runId).toBe(`r${MAX_RECORDINGS + 2}`);
   });
 
   it("that are not there, or no recordings, are not found; a link is not followed", async () => {
