@@ -1,5 +1,6 @@
 /** Recordings as the web chat replays them: by page, and with secrets masked in place. */
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
+import { without } from "../channels/text/without.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RecordingInfo, Recordings } from "../core/process/recording.ts";
 import type { MethodResults, RecordingEntry, ReplayEvent } from "../protocol/frames.ts";
@@ -49,7 +50,7 @@ export function createReplays({
       const context = [...lines.slice(0, Math.max(0, first)), ...page, ...after.filter((line) => line.at < edge)];
       const wanted = new Set(page);
       const events = context.flatMap((line) => {
-        const event = eventOf(line.text);
+        const event = eventOf(line.bytes.toString("utf8"));
         return event === undefined ? [] : [{ event, wanted: wanted.has(line) }];
       });
       const masked = maskEvents(
@@ -70,7 +71,7 @@ export function createReplays({
 interface Line {
   /** Its first byte, in the file. */
   readonly at: number;
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** Half a line at either end is left out: at the front it belongs to the page before, at the end it is being written. */
@@ -78,7 +79,7 @@ function wholeLines(chunk: Buffer, offset: number): readonly Line[] {
   const lines: Line[] = [];
   let start = offset === 0 ? 0 : chunk.indexOf(10) + 1;
   for (let end = chunk.indexOf(10, start); end >= 0; end = chunk.indexOf(10, start)) {
-    lines.push({ at: offset + start, text: chunk.toString("utf8", start, end) });
+    lines.push({ at: offset + start, bytes: chunk.subarray(start, end) });
     start = end + 1;
   }
   return lines;
@@ -112,37 +113,15 @@ const UNSEEN = new RegExp(
  */
 export function maskEvents(events: readonly ReplayEvent[], secrets: SecretFinder): readonly ReplayEvent[] {
   const raw = events.map(([, kind, data]) => (kind === "o" ? data : "")).join("");
-  const seen: string[] = [];
-  const pieces: { readonly seenAt: number; readonly rawAt: number; readonly length: number }[] = [];
-  let seenAt = 0;
-  let rawAt = 0;
-  const take = (end: number) => {
-    if (end === rawAt) return;
-    seen.push(raw.slice(rawAt, end));
-    pieces.push({ seenAt, rawAt, length: end - rawAt });
-    seenAt += end - rawAt;
-  };
-  for (const match of raw.matchAll(UNSEEN)) {
-    take(match.index);
-    rawAt = match.index + match[0].length;
-  }
-  take(raw.length);
-  const spans = secrets.find(seen.join(""));
+  const seen = without(raw, UNSEEN);
+  const spans = secrets.find(seen.text);
   if (spans.length === 0) return events;
 
   let masked = "";
   let done = 0;
-  let at = 0;
-  for (const span of spans) {
-    while (at < pieces.length && endOf(pieces[at]) <= span.start) at++;
-    for (let next = at; next < pieces.length; next++) {
-      const piece = pieces[next];
-      if (piece === undefined || piece.seenAt >= span.end) break;
-      const start = piece.rawAt + Math.max(0, span.start - piece.seenAt);
-      const end = piece.rawAt + Math.min(piece.length, span.end - piece.seenAt);
-      masked += raw.slice(done, start) + raw.slice(start, end).replace(/[^\r\n ]/g, "•");
-      done = end;
-    }
+  for (const { start, end } of spans.flatMap((span) => seen.sources(span))) {
+    masked += raw.slice(done, start) + raw.slice(start, end).replace(/[^\r\n ]/g, "•");
+    done = end;
   }
   masked += raw.slice(done);
   let from = 0;
@@ -152,8 +131,4 @@ export function maskEvents(events: readonly ReplayEvent[], secrets: SecretFinder
     from += data.length;
     return [seconds, kind, masked.slice(from - data.length, from)];
   });
-}
-
-function endOf(piece: { readonly seenAt: number; readonly length: number } | undefined): number {
-  return piece === undefined ? Number.POSITIVE_INFINITY : piece.seenAt + piece.length;
 }

@@ -155,7 +155,7 @@ export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
     "Running, nothing printed yet",
     { ...run, runId: "run-2", tail: "", totalChars: 0, notes: ["It goes on in the background."] },
   ],
-  ["Finished", { ...finished, runId: "run-3" }],
+  ["Finished", { ...finished, runId: "run-3", recorded: true }],
   [
     "Failed, with more in the log",
     {

@@ -554,6 +554,19 @@ describeWithBrowser("the page in a browser", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   });
 
+  test("the header fits a screen of 320 pixels, also while something waits", async () => {
+    decided({});
+    await page.setViewportSize({ width: 320, height: 600 });
+    await open();
+    await card().waitFor();
+    const buttons = page.locator(".top button:visible");
+    expect(await buttons.count()).toBe(3);
+    for (const button of await buttons.all()) {
+      const box = await button.boundingBox();
+      expect((box?.x ?? 999) + (box?.width ?? 0)).toBeLessThanOrEqual(320);
+    }
+  });
+
   test("everything that can be used has a name for a screen reader", async () => {
     for (const [, each] of GALLERY) gateway.put(each);
     await open();

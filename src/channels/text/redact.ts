@@ -4,15 +4,12 @@
  * soft line wraps taken out, so that `xoxb-1<U+200B>23` does not slip through.
  */
 
+import { type Span, type Without, without } from "./without.ts";
+
 export interface RedactionResult {
   readonly text: string;
   /** How many places were masked. */
   readonly masked: number;
-}
-
-export interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 export interface Redactor {
@@ -101,6 +98,8 @@ const SHAPES: readonly Shape[] = [
 /** Characters that may sit inside a secret without showing: zero-width, format, soft hyphen, variation selectors. */
 const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const WRAP = /[\r\n]/;
+const EVERY_HIDDEN = new RegExp(HIDDEN, "gu");
+const EVERY_HIDDEN_OR_WRAP = new RegExp(`${HIDDEN.source}|${WRAP.source}`, "gu");
 
 /** `known` are exact values to mask wherever they appear; those shorter than {@link MIN_KNOWN_SECRET} are ignored. */
 export function createRedactor(known: Iterable<string> = []): Redactor & SecretFinder {
@@ -108,12 +107,13 @@ export function createRedactor(known: Iterable<string> = []): Redactor & SecretF
   const find = (text: string): readonly Span[] => {
     const spans = [...shapeSpans(text), ...knownSpans(text, secrets), ...edgeSpans(text, secrets)];
     if (HIDDEN.test(text)) {
-      const bare = without(text, (char) => HIDDEN.test(char));
-      spans.push(...[...shapeSpans(bare.text), ...knownSpans(bare.text, secrets)].map(bare.toSource));
+      const bare = without(text, EVERY_HIDDEN);
+      const found = [...shapeSpans(bare.text), ...knownSpans(bare.text, secrets)];
+      spans.push(...found.flatMap((span) => wholeSpan(bare, span)));
     }
     if (secrets.length > 0 && WRAP.test(text)) {
-      const joined = without(text, (char) => WRAP.test(char) || HIDDEN.test(char));
-      spans.push(...knownSpans(joined.text, secrets).map(joined.toSource));
+      const joined = without(text, EVERY_HIDDEN_OR_WRAP);
+      spans.push(...knownSpans(joined.text, secrets).flatMap((span) => wholeSpan(joined, span)));
     }
     return merged(spans);
   };
@@ -169,21 +169,10 @@ function edgeSpans(text: string, secrets: readonly string[]): Span[] {
   return spans;
 }
 
-function without(text: string, drop: (char: string) => boolean): { text: string; toSource: (span: Span) => Span } {
-  const kept: string[] = [];
-  const at: number[] = [];
-  let offset = 0;
-  for (const char of text) {
-    if (!drop(char)) {
-      kept.push(char);
-      for (let i = 0; i < char.length; i++) at.push(offset + i);
-    }
-    offset += char.length;
-  }
-  return {
-    text: kept.join(""),
-    toSource: (span) => ({ start: at[span.start] ?? 0, end: (at[span.end - 1] ?? text.length - 1) + 1 }),
-  };
+function wholeSpan(shorter: Without, span: Span): Span[] {
+  const pieces = shorter.sources(span);
+  const [first, last] = [pieces[0], pieces.at(-1)];
+  return first === undefined || last === undefined ? [] : [{ start: first.start, end: last.end }];
 }
 
 function merged(spans: Span[]): readonly Span[] {
