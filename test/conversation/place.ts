@@ -52,6 +52,8 @@ export interface Place {
   posted(user: string, chat: string): readonly ShownMessage[];
   /** The chat as text, alerts of a press included. */
   screen(user: string, chat: string): string;
+  /** Where a browser plays this person in this chat; absent for the web chat, which is a page itself. */
+  page?(user: string, chat: string): string;
   violations(): readonly string[];
   duplicateLast(): Promise<void>;
   /** The platform takes this long to answer each new message; 0 ends it. */

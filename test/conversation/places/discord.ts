@@ -65,6 +65,7 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
           ...(emulator.world.channel(chat).kind === "thread" ? { thread: chat } : {}),
         })),
     screen: (user, chat) => emulator.screenText(user, chat),
+    page: (user, chat) => `${emulator.url}/?${new URLSearchParams({ user, chat })}`,
     violations: () => emulator.violations,
     async duplicateLast() {
       emulator.duplicate("MESSAGE_CREATE");

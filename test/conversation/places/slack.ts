@@ -67,6 +67,7 @@ export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
           ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
         })),
     screen: (user, chat) => emulator.screenText(user, chat),
+    page: (user, chat) => `${emulator.url}/?${new URLSearchParams({ user, chat })}`,
     violations: () => [...emulator.violations, ...emulator.pings.map((ping) => `pinged ${ping}`)],
     async duplicateLast() {
       await emulator.duplicate();

@@ -70,6 +70,7 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
           .filter((query) => query.userId === Number(user) && query.answer?.text)
           .map((query) => `(alert) ${query.answer?.text}`),
       ].join("\n"),
+    page: (user, chat) => `${emulator.url}/?${new URLSearchParams({ user, chat })}`,
     violations: () => emulator.violations,
     async duplicateLast() {
       emulator.duplicate();

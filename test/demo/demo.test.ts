@@ -1,0 +1,68 @@
+/**
+ * The demo in a real browser: on each platform a request is made, seen, decided and answered by what a person types and
+ * presses. With OPENCLAW_SCREENSHOTS set to a folder, the pending and the resolved card of each are kept there.
+ */
+/// <reference lib="dom" />
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { eventually } from "../support/state.ts";
+import { type Demo, invitation, startDemo } from "./demo.ts";
+
+const WAIT_MS = 20_000;
+const SCREENSHOTS = process.env.OPENCLAW_SCREENSHOTS;
+
+async function keep(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+describeWithBrowser("the demo", () => {
+  let browser: Browser;
+  let demo: Demo;
+
+  beforeAll(async () => {
+    demo = await startDemo();
+    browser = await launchBrowser();
+    const person = await demo.product.person("status");
+    await eventually(async () => {
+      const { channels } = await person.call("channels.status", {});
+      return channels.length === 4 && channels.every((channel) => channel.state === "connected");
+    }, WAIT_MS);
+  }, 200_000);
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+
+  it("tells where to play whom", () => {
+    const text = invitation(demo);
+    for (const place of demo.places) expect(text).toContain(place.page?.(place.guest, place.room));
+    expect(text).toContain(demo.webLink);
+  });
+
+  describe.each(["slack", "discord", "telegram"] as const)("on %s", (name) => {
+    it("a request is typed, shown as a card, allowed with a button, and its output comes back", async () => {
+      const place = demo.places.find((one) => one.name === name);
+      if (!place) throw new Error(`The demo has no ${name}.`);
+      const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
+      await page.goto(place.page?.(place.owner, place.room) ?? "");
+      await page.waitForSelector("body[data-ready]");
+      await page.getByLabel("Message").fill("/exec printf 'build %s ok\\n' 41 42 43");
+      await page.getByRole("button", { name: "Send" }).click();
+      const allow = page.getByRole("button", { name: "Allow once", exact: true });
+      await allow.waitFor({ timeout: WAIT_MS });
+      await keep(page, `${name}-pending`);
+      await allow.click();
+      await page.getByText("build 43 ok", { exact: false }).last().waitFor({ timeout: WAIT_MS });
+      await page
+        .getByText(/exit 0/)
+        .last()
+        .waitFor({ timeout: WAIT_MS });
+      await allow.waitFor({ state: "detached", timeout: WAIT_MS });
+      await keep(page, `${name}-resolved`);
+      expect(place.violations()).toEqual([]);
+      await page.close();
+    });
+  });
+});
