@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // Most tests wait for processes, browsers and platforms rather than compute.
+    maxWorkers: 4,
     reporters: ["default"],
   },
 });
