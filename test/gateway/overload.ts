@@ -5,7 +5,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
 
-const config = (limits: object) => ({ tools: { exec: { mode: "full" } }, limits });
+/** A prefix of its own: what an earlier test left in the queue is not this one's. */
+const config = (limits: object) => ({
+  tools: { exec: { mode: "full" } },
+  limits,
+  redis: { prefix: `${crypto.randomUUID()}:` },
+});
 
 export function overload(mode: string, optionsFor: () => Promise<TestGatewayOptions>): void {
   describe(`more commands than may run at once, ${mode}`, () => {

@@ -64,6 +64,7 @@ export interface AnnouncementsOptions {
 export function createAnnouncements(options: AnnouncementsOptions): Announcements {
   const { approvals, deliveries, events, clock } = options;
   const timers = new Map<string, NodeJS.Timeout[]>();
+  const steps = new Map<string, Promise<void>>();
 
   async function showApproval(id: string): Promise<void> {
     let found = await approvals.versioned(id);
@@ -109,9 +110,21 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
   }
 
   function after(runId: string, ms: number, what: string, act: () => Promise<void>): void {
-    const timer = setTimeout(() => act().catch((error) => options.onError(error, what)), ms);
+    const timer = setTimeout(() => inOrder(runId, act).catch((error) => options.onError(error, what)), ms);
     timer.unref();
     timers.set(runId, [...(timers.get(runId) ?? []), timer]);
+  }
+
+  /** One step of a run's story at a time: "running" that is still being written must not overtake its end. */
+  function inOrder(runId: string, act: () => Promise<void>): Promise<void> {
+    const step = (steps.get(runId) ?? Promise.resolve()).then(act);
+    const settled = step
+      .catch(() => {})
+      .then(() => {
+        if (steps.get(runId) === settled) steps.delete(runId);
+      });
+    steps.set(runId, settled);
+    return step;
   }
 
   function clearTimers(runId: string): void {
@@ -194,29 +207,33 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       );
     },
 
-    async finished(record: RunRecord) {
+    finished(record: RunRecord) {
       clearTimers(record.runId);
-      const { route } = record;
-      if (record.report === "card" && route) {
-        const late = (record.durationMs ?? 0) > NEW_MESSAGE_AFTER_MS && deliveries.editsAreSilent(route);
-        const card = runCard(record);
-        await deliveries.upsert({
-          entity: `run:${record.runId}`,
-          version: record.corrects ? CORRECTED_VERSION : FINISHED_VERSION,
-          route,
-          card: late ? { ...card, actions: [] } : card,
-        });
-        if (late) await deliveries.post({ key: `run-ended:${record.runId}`, route, card });
-      }
-      await note(record.approvalId, endLine(record));
-      shown.delete(record.runId);
-      await tellAgent(record);
+      return inOrder(record.runId, () => tellEnd(record));
     },
 
     stop() {
       for (const runId of [...timers.keys()]) clearTimers(runId);
     },
   };
+
+  async function tellEnd(record: RunRecord): Promise<void> {
+    const { route } = record;
+    if (record.report === "card" && route) {
+      const late = (record.durationMs ?? 0) > NEW_MESSAGE_AFTER_MS && deliveries.editsAreSilent(route);
+      const card = runCard(record);
+      await deliveries.upsert({
+        entity: `run:${record.runId}`,
+        version: record.corrects ? CORRECTED_VERSION : FINISHED_VERSION,
+        route,
+        card: late ? { ...card, actions: [] } : card,
+      });
+      if (late) await deliveries.post({ key: `run-ended:${record.runId}`, route, card });
+    }
+    await note(record.approvalId, endLine(record));
+    shown.delete(record.runId);
+    await tellAgent(record);
+  }
 
   async function tellAgent(record: RunRecord): Promise<void> {
     const settings = options.execConfig(record.agentId);
