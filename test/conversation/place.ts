@@ -19,6 +19,8 @@ export interface ShownFile {
 export interface PlaceOptions {
   /** `execApprovals.target`. Default `channel`. */
   readonly target?: "dm" | "channel" | "both";
+  /** So many more people who may write to the bot directly. Default none. */
+  readonly crowd?: number;
 }
 
 export interface Place {
@@ -33,6 +35,7 @@ export interface Place {
   readonly guest: string;
   /** Nobody has let them in. */
   readonly stranger: string;
+  readonly crowd: readonly string[];
   /** Where owner, second and guest are together with the bot. */
   readonly room: string;
   direct(user: string): string;
@@ -48,14 +51,20 @@ export interface Place {
   denyWithReason(user: string, message: ShownMessage, reason: string): Promise<void>;
   /** A thread (Slack, Discord) or topic (Telegram) with the room's people: where to talk, and the chat it is read in. */
   openThread(user: string): Promise<{ readonly chat: string; readonly thread: string; readonly readIn: string }>;
-  /** Everything the bot shows now in this chat, thread replies too, as this person sees it. */
-  posted(user: string, chat: string): readonly ShownMessage[];
+  /** Everything the bot shows now in this chat, thread replies too, as this person sees it; or only the newest. */
+  posted(user: string, chat: string, newest?: number): readonly ShownMessage[];
   /** The chat as text, alerts of a press included. */
   screen(user: string, chat: string): string;
   /** Where a browser plays this person in this chat; absent for the web chat, which is a page itself. */
   page?(user: string, chat: string): string;
   violations(): readonly string[];
   duplicateLast(): Promise<void>;
+  /** The platform's own time moves on: its rate limits are fresh again. */
+  passTime(ms: number): void;
+  /** From now on the platform refuses what is over its published rates, bursts included. */
+  enforceRates(): void;
+  /** How often the platform answered that it is too much (HTTP 429). */
+  refusals(): number;
   /** The platform takes this long to answer each new message; 0 ends it. */
   slowSends(ms: number): void;
 }

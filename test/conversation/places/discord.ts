@@ -1,13 +1,14 @@
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
 import type { OpenPlace } from "../place.ts";
 
-export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
+export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
   const emulator = new DiscordEmulator();
   await emulator.start();
   const owner = emulator.addPerson("alice");
   const guest = emulator.addPerson("bram");
   const second = emulator.addPerson("linh");
   const stranger = emulator.addPerson("sam");
+  const crowd = Array.from({ length: size }, (_, index) => emulator.addPerson(`crowd${index}`));
   const guild = emulator.addGuild("Acme", [owner, guest, second, stranger]);
   const room = emulator.addChannel(guild, "ops");
   return {
@@ -16,13 +17,14 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
     second,
     guest,
     stranger,
+    crowd,
     room,
     env: { DISCORD_BOT_TOKEN: emulator.token },
     config: {
       channels: {
         discord: {
           apiRoot: `${emulator.url}/api`,
-          allowFrom: [owner, guest],
+          allowFrom: [owner, guest, ...crowd],
           guilds: { [guild]: { channels: { [room]: {} } } },
           execApprovals: { target, approvers: [owner, second] },
         },
@@ -49,13 +51,14 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
       const thread = emulator.addThread(room, "release 4");
       return { chat: room, thread, readIn: thread };
     },
-    posted: (user, chat) =>
+    posted: (user, chat, newest = Number.POSITIVE_INFINITY) =>
       emulator.world
         .channel(chat)
         .messages.filter(
           (message) =>
             message.authorId === emulator.world.botId && !message.deleted && emulator.world.sees(message, user),
         )
+        .slice(-newest)
         .map((message) => ({
           id: message.id,
           chat,
@@ -70,6 +73,10 @@ export const openDiscord: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       emulator.duplicate("MESSAGE_CREATE");
     },
+    passTime: (ms) => emulator.clock.advance(ms),
+    // It always does: Discord announces its buckets with every answer.
+    enforceRates: () => {},
+    refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "POST /channels/{channel_id}/messages"),
   };
 };

@@ -5,27 +5,31 @@ import type { OpenPlace } from "../place.ts";
 const [OWNER, GUEST, SECOND, STRANGER, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0LINHTRAN", "U0STRANGE", "C0OPSROOM"];
 const BOT = "U0OPENCLAW";
 
-export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
+export const openSlack: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
   const emulator = new SlackEmulator({
     commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
   });
   await emulator.start();
   const { workspace } = emulator;
   workspace.users.set(STRANGER, { id: STRANGER, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
-  for (const user of [OWNER, GUEST, SECOND, STRANGER]) workspace.openIm(user);
+  const crowd = Array.from({ length: size }, (_, index) => `U0CROWD${String(index).padStart(3, "0")}`);
+  for (const id of crowd)
+    workspace.users.set(id, { id, name: id.toLowerCase(), realName: id, locale: "en-US", isBot: false });
+  for (const user of [OWNER, GUEST, SECOND, STRANGER, ...crowd]) workspace.openIm(user);
   return {
     name: "slack",
     owner: OWNER,
     second: SECOND,
     guest: GUEST,
     stranger: STRANGER,
+    crowd,
     room: ROOM,
     env: { SLACK_BOT_TOKEN: emulator.tokens.bot, SLACK_APP_TOKEN: emulator.tokens.app },
     config: {
       channels: {
         slack: {
           apiRoot: emulator.apiUrl,
-          allowFrom: [OWNER, GUEST],
+          allowFrom: [OWNER, GUEST, ...crowd],
           channels: { [ROOM]: {} },
           execApprovals: { target, approvers: [OWNER, SECOND] },
         },
@@ -54,10 +58,11 @@ export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
     async openThread(user) {
       return { chat: ROOM, thread: await emulator.say(user, ROOM, "release 4, all of it here"), readIn: ROOM };
     },
-    posted: (user, chat) =>
+    posted: (user, chat, newest = Number.POSITIVE_INFINITY) =>
       workspace
         .visibleTo(user, chat)
         .filter((message) => message.user === BOT && !message.deleted)
+        .slice(-newest)
         .map((message) => ({
           id: message.ts,
           chat: message.channel,
@@ -72,6 +77,11 @@ export const openSlack: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       await emulator.duplicate();
     },
+    passTime: (ms) => emulator.clock.advance(ms),
+    enforceRates: () => {
+      emulator.api.perChannelMs = 1_000;
+    },
+    refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),
   };
 };

@@ -4,13 +4,14 @@ import type { OpenPlace } from "../place.ts";
 const BOT_ID = "7000000001";
 const TOPIC = "7";
 
-export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
+export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
   const emulator = new TelegramEmulator();
   await emulator.start();
   const owner = emulator.addPerson(101, "Alice", { username: "alice" });
   const guest = emulator.addPerson(202, "Bram", { username: "bram" });
   const second = emulator.addPerson(303, "Linh", { username: "linh" });
   const stranger = emulator.addPerson(404, "Sam", { username: "sam" });
+  const crowd = Array.from({ length: size }, (_, index) => emulator.addPerson(10_000 + index, `Crowd ${index}`));
   const people = [owner, guest, second, BOT_ID];
   const room = emulator.addGroup(-1_001_234_567_890, "Ops", people);
   const forum = emulator.addGroup(-1_001_234_567_891, "Releases", people, { [TOPIC]: "release 4" });
@@ -20,13 +21,14 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
     second,
     guest,
     stranger,
+    crowd,
     room,
     env: { TELEGRAM_BOT_TOKEN: emulator.token },
     config: {
       channels: {
         telegram: {
           apiRoot: emulator.url,
-          allowFrom: [owner, guest],
+          allowFrom: [owner, guest, ...crowd],
           groupAllowFrom: [owner, guest, second],
           groups: { [room]: {}, [forum]: {} },
           execApprovals: { target, approvers: [owner, second] },
@@ -51,10 +53,11 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
       await emulator.say(user, message.chat, reason, { replyTo: String(question.id) });
     },
     openThread: async () => ({ chat: forum, thread: TOPIC, readIn: forum }),
-    posted: (_user, chat) =>
+    posted: (_user, chat, newest = Number.POSITIVE_INFINITY) =>
       emulator.world
         .chat(Number(chat))
         .messages.filter((message) => message.from.id === emulator.world.bot.id && !message.deleted)
+        .slice(-newest)
         .map((message) => ({
           id: String(message.id),
           chat,
@@ -75,6 +78,11 @@ export const openTelegram: OpenPlace = async ({ target = "channel" } = {}) => {
     async duplicateLast() {
       emulator.duplicate();
     },
+    passTime: (ms) => emulator.clock.advance(ms),
+    enforceRates: () => {
+      emulator.methods.limits = { perChatPerSecond: 1, perGroupPerMinute: 20, overallPerSecond: 30 };
+    },
+    refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "sendMessage"),
   };
 };

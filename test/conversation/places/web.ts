@@ -32,6 +32,7 @@ export const openWeb: OpenPlace = async () => {
     second: OPERATOR,
     guest: OPERATOR,
     stranger: OPERATOR,
+    crowd: [],
     room: CHAT,
     env: {},
     config: {},
@@ -58,6 +59,9 @@ export const openWeb: OpenPlace = async () => {
         .map(([one, index]) => shownAs(one, index)),
     screen: () => person.screen().map(textOf).join("\n\n"),
     violations: () => [],
+    passTime: () => {},
+    enforceRates: () => {},
+    refusals: () => 0,
     slowSends: () => {
       throw new Error("The web chat takes every message at once.");
     },
