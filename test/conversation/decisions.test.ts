@@ -139,6 +139,28 @@ describe.each(PLATFORMS)("answers from elsewhere on %s", (_name, open) => {
   });
 });
 
+describe.each(PLATFORMS)("a client that does not understand on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("secondary-surface-auto-denies: its refusal is no decision, and the card shows who did decide", async () => {
+    const { place } = on;
+    const file = on.freshFile("understood");
+    const card = await on.ask(`touch ${file}`);
+    const client = await on.gateway.person("elsewhere");
+    const { approvals } = await client.call("approvals.list", {});
+    const id = approvals.find((one) => one.command.includes(file))?.id ?? "";
+    for (const decision of ["unsupported", "error", ""]) {
+      await expect(client.call("approvals.resolve", { id, decision: decision as "deny" })).rejects.toThrow();
+    }
+    await client.leave();
+    const now = place.posted(place.owner, place.room).find((message) => message.id === card.id);
+    expect(now?.buttons).toEqual(card.buttons);
+    await on.press(card, "once");
+    await on.written(file);
+    expect((await on.decided(card)).text).toMatch(/alice/i);
+  });
+});
+
 describe.each(EVERYWHERE)("a policy that is tightened on %s", (_name, open) => {
   const on = stage(open);
 

@@ -6,7 +6,7 @@ import { stage } from "./stage.ts";
 describe.each(PLATFORMS)("a thread on %s", (_name, open) => {
   const on = stage(open);
 
-  it("gets the card and the end of its command, although other chats spoke last", async () => {
+  it("wake-thread-dropped: gets the card and the end of its command, although other chats spoke last", async () => {
     const { place } = on;
     const mark = on.fresh("in-the-thread");
     const spot = await place.openThread(place.guest);
@@ -27,10 +27,37 @@ describe.each(PLATFORMS)("a thread on %s", (_name, open) => {
   });
 });
 
+describe.each(PLATFORMS)("two runs in one thread on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("approval-followup-route: each end stands with its own command, whichever ends first", async () => {
+    const { place } = on;
+    const [slow, fast] = [on.freshFile("slow"), on.freshFile("fast")];
+    const spot = await place.openThread(place.guest);
+    const ask = async (command: string, mark: string) => {
+      await place.say(place.guest, spot.chat, `@bot exec ${command}`, spot.thread);
+      const card = await on.request(spot.readIn, mark);
+      await on.press(card, "once");
+      return card;
+    };
+    const slowCard = await ask(
+      `while [ ! -e ${fast} ]; do sleep 0.1; done; sleep 1; echo said-$((20+1))-${slow}`,
+      slow,
+    );
+    const fastCard = await ask(`touch ${fast}; echo said-$((40+2))-${fast}`, "40+2");
+    const end = (mark: string, asked: string) =>
+      on.shows(spot.readIn, [`said-${mark}`, /exit/i], (message) => message.id !== asked);
+    const [ofFast, ofSlow] = await Promise.all([end(`42-${fast}`, fastCard.id), end(`21-${slow}`, slowCard.id)]);
+    expect(ofFast.text).not.toContain(slow);
+    expect(ofSlow.text).not.toContain(`said-42-${fast}`);
+    expect([ofFast.thread, ofSlow.thread]).toEqual([spot.thread, spot.thread]);
+  });
+});
+
 describe.each(PLATFORMS)("long output on %s", (_name, open) => {
   const on = stage(open);
 
-  it("shows its end, says how much there is, and Full log brings all of it as a file", async () => {
+  it("silent-drop-too-long: shows its end, says how much there is, and Full log brings all of it as a file", async () => {
     const { place } = on;
     const mark = on.fresh("lines");
     const card = await on.ask(`seq 1 20000; echo ${mark}`);
