@@ -119,7 +119,7 @@ async function overPipe(cli: Cli, session: ChatSession): Promise<void> {
     await session.take(line);
     await until(() => session.answers > before && session.quietForMs() >= QUIET_MS, ANSWER_MS);
   }
-  await until(() => session.runningRuns().length === 0 && session.quietForMs() >= QUIET_MS);
+  await until(() => !session.underWay && session.quietForMs() >= QUIET_MS);
   for (const { slug } of session.pendingApprovals()) {
     cli.err(`Approval ${slug} still waits. Answer it with: /approve ${slug} allow-once`);
   }

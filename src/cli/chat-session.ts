@@ -1,6 +1,6 @@
 /** One conversation followed from a terminal: turns what changes into text to print, and what is typed into requests. */
 import { setTimeout as wait } from "node:timers/promises";
-import type { ApprovalCard, PressAction, RunCard } from "../core/cards.ts";
+import type { ApprovalCard, Card, PressAction, RunCard } from "../core/cards.ts";
 import { ExecError } from "../core/errors.ts";
 import type { ChatEntry, CompletionItem, EventFrame } from "../protocol/frames.ts";
 import type { GatewayClient } from "./client.ts";
@@ -28,6 +28,8 @@ export class ChatSession {
   readonly #typed: string[] = [];
   #seq: number | undefined;
   #answers = 0;
+  /** Approvals that were allowed here and whose run has not ended. */
+  readonly #allowed = new Set<string>();
   #lastChangeMs = performance.now();
 
   constructor(options: ChatSessionOptions) {
@@ -93,6 +95,11 @@ export class ChatSession {
     return this.#inOrder()
       .reverse()
       .flatMap(({ card }) => (card.kind === "run" && card.state === "running" ? [card] : []));
+  }
+
+  /** Something that was allowed while this session watched has not ended yet; its card may not even be there. */
+  get underWay(): boolean {
+    return this.#allowed.size > 0 || this.runningRuns().length > 0;
   }
 
   pendingApprovals(): ApprovalCard[] {
@@ -168,6 +175,12 @@ export class ChatSession {
     }
   }
 
+  #follow(before: Card | undefined, card: Card): void {
+    const wasPending = before?.kind === "approval" && before.state === "pending";
+    if (card.kind === "approval" && card.state === "allowed" && wasPending) this.#allowed.add(card.approvalId);
+    if (card.kind === "run" && card.state === "finished" && card.approvalId) this.#allowed.delete(card.approvalId);
+  }
+
   #remember(entry: ChatEntry): ChatEntry | undefined {
     const before = this.#messages.get(entry.messageId);
     if (before && before.seq >= entry.seq) return entry;
@@ -180,6 +193,7 @@ export class ChatSession {
     if (before === entry) return;
     this.#lastChangeMs = performance.now();
     const { card, messageId } = entry;
+    this.#follow(before?.card, card);
     if (card.kind !== "said") this.#answers += 1;
     const { print } = this.#options;
     const style = this.#options.style();
