@@ -86,7 +86,14 @@ export function spawnPty(
       quiet = setTimeout(releaseWhenQuiet, Math.ceil(left));
       return;
     }
-    slave.release();
+    // On a busy loop the timer is due before output that is already there has been read: look once more behind a poll.
+    const seen = lastData;
+    setImmediate(() => {
+      setImmediate(() => {
+        if (lastData === seen) slave.release();
+        else releaseWhenQuiet();
+      });
+    });
   };
   const onChildSignal = (): void => {
     if (exited) return;
