@@ -138,9 +138,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const cluster: Cluster | undefined = loaded.secrets.redisUrl
     ? new Cluster({
         ...{ store, clock, newId, gatewayId },
-        leftBy: () => runs.openGateways(),
+        leftBy: async () =>
+          new Set([...(await runs.openGateways()), ...(await approvals.pending()).map((record) => record.gatewayId)]),
         async onGone(id) {
           const lost = await runs.reportDead(id);
+          await announcements.asksForGone(id);
+          if (lost.length === 0) return;
           logger.warn({ gateway: id, runs: lost.length }, "another gateway is gone; its runs are reported");
         },
         onTrouble: onError,
@@ -183,6 +186,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     audit,
     gatewayId,
     mayDecide: (actor, record, route) => access.mayDecide(actor, record, route),
+    onForeignSettled: (record) => announcements.showApproval(record.id),
   });
   const webChannel = new WebChannel({
     store,

@@ -111,12 +111,20 @@ requireOrSkip("redis-server", redisAvailable)("two gateways on one Redis", () =>
     // Said before the other is there, so that it runs here.
     await caller.say("/exec echo ran >> once; sleep 300");
     const running = await caller.see("run", (card) => card.state === "running");
+    await caller.say("/exec ask=always");
+    await caller.say("/exec echo allowed >> later");
+    const asked = await caller.request("echo allowed >> later");
     const b = await product(FULL);
     await a.kill();
     const watcher = await b.person("lost");
     const lost = await watcher.see("run", (card) => card.runId === running.runId && card.outcome === "lost", 40_000);
     expect(lost.notes.join()).toMatch(/is gone.*how it ended is unknown.*not be run again/);
+    const waiting = await watcher.see("approval", (card) => /that asked is gone/.test(card.statusLine ?? ""));
+    await watcher.decide(waiting, "allow-once");
+    await watcher.see("approval", (card) => card.approvalId === asked.approvalId && card.state === "allowed");
     await a.start();
+    expect(await watcher.ended("echo allowed >> later")).toMatchObject({ outcome: "completed" });
+    expect(await readFile(join(a.workspace, "later"), "utf8")).toBe("allowed\n");
     const back = await a.person("lost");
     await back.say("/status");
     await back.see("text", (card) => card.title !== undefined);

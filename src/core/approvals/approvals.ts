@@ -38,6 +38,8 @@ export interface ApprovalsOptions {
   readonly clock: Clock;
   readonly audit: Audit;
   readonly gatewayId: string;
+  /** A request of another gateway was settled here: its cards must not wait for that gateway to say so. */
+  readonly onForeignSettled?: (record: ApprovalRecord) => Promise<void>;
   /** May this person decide this request? A reason when not. */
   readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<string | undefined>;
 }
@@ -122,6 +124,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     });
     await store.delete(OPEN_NS, record.id);
     await store.publish(TOPIC, { id: record.id });
+    if (record.gatewayId !== gatewayId) await options.onForeignSettled?.(record);
   }
 
   async function openIds(): Promise<string[]> {

@@ -43,6 +43,8 @@ export interface Announcements extends RunListener {
   showApproval(id: string): Promise<void>;
   /** It was decided, expired or cancelled: the card says so, and with `approvals.wakeOnDenial` the agent is told of a no. */
   settled(record: ApprovalRecord): Promise<void>;
+  /** The gateway that would run what these requests ask for is gone: their cards say so. */
+  asksForGone(gatewayId: string): Promise<void>;
   stop(): void;
 }
 
@@ -152,6 +154,15 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         ...(record.request.route ? { route: record.request.route } : {}),
       });
       await options.wake({ agentId: record.request.agentId, sessionKey }, "approval");
+    },
+
+    async asksForGone(gatewayId) {
+      const statusLine = `The gateway ${gatewayId} that asked is gone; what you allow runs when it is back.`;
+      for (const record of await approvals.pending()) {
+        if (record.gatewayId !== gatewayId || record.statusLine === statusLine) continue;
+        await approvals.annotate(record.id, { statusLine });
+        await showApproval(record.id);
+      }
     },
 
     queued(record: RunRecord) {
