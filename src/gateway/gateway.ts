@@ -67,7 +67,6 @@ import { Cluster } from "./cluster.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
 import { createElsewhere } from "./elsewhere.ts";
 import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
-import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { leasedChannel } from "./leases.ts";
@@ -324,12 +323,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     operatorRoute: WEB_MAIN_ROUTE,
     onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
   });
-  const heartbeats = createGatewayHeartbeats({
-    ...{ store, queue, clock, wakes, config, stateDir },
-    hasModel: () => false,
-    operatorRoute: WEB_MAIN_ROUTE,
-    onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
-  });
   const announcements: Announcements = createAnnouncements({
     clock,
     wake: wakes.request,
@@ -446,7 +439,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     deliveries,
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
-    spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
     agentFor: (event: Inbound) => boundAgent(config(), event.route, event.actor) ?? defaultAgentId(config()),
     onError,
     logFile: runLog.file,
@@ -532,7 +524,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await deliveries.start();
     await wakes.start();
     await cron.start();
-    await heartbeats.start();
     await heartbeats.start();
     await ingress.start();
     await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
