@@ -45,11 +45,20 @@ export function parseExecText(args: string): ExecText {
     if (!token) break;
     if (!isOption(token.name)) {
       const near = nearestOf(token.name, OPTIONS);
+      // `FOO=1 make` sets a variable for make; a lone `foo=1` would run nothing and is a mistyped option.
+      const alone = rest.slice(token.length).trim() === "" && seen === 0;
+      if (near === undefined && alone && /^[a-z]/.test(token.name)) {
+        return { kind: "error", message: `Unknown option "${token.name}". Known: ${OPTIONS.join(", ")}.` };
+      }
       if (near === undefined || !/^[a-z]/.test(token.name)) break;
       return {
         kind: "error",
         message: `Unknown option "${token.name}". Did you mean "${near}"? If it belongs to the command, write: /exec -- ${rest.slice(0, 60)}`,
       };
+    }
+    const known = token.name === "for" ? "forMs" : token.name;
+    if (options[known] !== undefined) {
+      return { kind: "error", message: `${token.name}= is given twice; which one do you mean?` };
     }
     const problem = setOption(options, token.name, token.value);
     if (problem) return { kind: "error", message: problem };

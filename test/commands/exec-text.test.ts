@@ -44,7 +44,11 @@ describe("/exec text (decisions.md D5)", () => {
     ["--", /no command after --/],
     ["for=30m", /something to set/],
     ["for=soon ask=off", /30m/],
-  ])("refuses %j with a reason", (text, message) => {
+    ["host=10.0.0.5", /not a host name/],
+    ["ask=maybe", /off, on-miss, always/],
+    ["foo=1", /Unknown option "foo"/],
+    ["security=full security=deny", /given twice/],
+  ])("exec-override-bad-value: refuses %j with a reason and sets nothing", (text, message) => {
     const parsed = parseExecText(text);
     expect(parsed.kind).toBe("error");
     if (parsed.kind === "error") expect(parsed.message).toMatch(message);

@@ -4,6 +4,7 @@
  */
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { RunRecord } from "../exec/runs.ts";
+import { stripColor } from "../process/sanitizer.ts";
 import type { Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
 
@@ -62,14 +63,14 @@ export function isWorthTelling(
   output: string,
 ): boolean {
   if (!settings.notifyOnExit || record.outcome === "killed") return false;
-  return record.outcome !== "completed" || output.trim() !== "" || settings.notifyOnExitEmptySuccess;
+  return record.outcome !== "completed" || stripColor(output).trim() !== "" || settings.notifyOnExitEmptySuccess;
 }
 
 /** `Exec completed (quiet-ot, code 0) :: last words`. */
 export function completionText(record: RunRecord, output: string): string {
   const status = record.outcome === "completed" || record.outcome === "failed" ? "completed" : "failed";
-  const how = record.exitSignal ? `signal ${record.exitSignal}` : `code ${record.exitCode ?? "unknown"}`;
-  const tail = output.slice(-SNIPPET_TAIL_CHARS).replace(/\s+/g, " ").trim();
+  const how = howItEnded(record);
+  const tail = stripColor(output).slice(-SNIPPET_TAIL_CHARS).replace(/\s+/g, " ").trim();
   const snippet = tail.length > SNIPPET_CHARS ? `${tail.slice(0, SNIPPET_CHARS - 1)}…` : tail;
   const retry =
     record.outcome === "timed-out"
@@ -78,15 +79,15 @@ export function completionText(record: RunRecord, output: string): string {
   return `Exec ${status} (${record.sessionId.slice(0, SHORT_ID_CHARS)}, ${how})${snippet ? ` :: ${snippet}` : ""}${retry}`;
 }
 
+/** Readers of these texts know `code N` and `signal X`; an end nobody saw is the second kind. */
+function howItEnded({ exitCode, exitSignal }: RunRecord): string {
+  return typeof exitCode === "number" && !exitSignal ? `code ${exitCode}` : `signal ${exitSignal ?? "unknown"}`;
+}
+
 /** The follow-up of an approved run. */
 export function finishedText(record: RunRecord, output: string): string {
-  const how =
-    record.outcome === "timed-out"
-      ? "timeout"
-      : record.exitSignal
-        ? `signal ${record.exitSignal}`
-        : `code ${record.exitCode ?? "unknown"}`;
-  return `Exec finished (${record.host} id=${record.approvalId}, session=${record.sessionId}, ${how})\n${output.slice(-SNIPPET_TAIL_CHARS).trim()}`;
+  const how = record.outcome === "timed-out" ? "timeout" : howItEnded(record);
+  return `Exec finished (${record.host} id=${record.approvalId}, session=${record.sessionId}, ${how})\n${stripColor(output).slice(-SNIPPET_TAIL_CHARS).trim()}`;
 }
 
 /** An approval that will not come (`approvals.wakeOnDenial`). */

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  completionText,
+  createSystemEvents,
+  isWorthTelling,
+  MAX_EVENTS_PER_SESSION,
+} from "../../../src/core/events/system-events.ts";
+import type { RunRecord } from "../../../src/core/exec/run-record.ts";
+import { manualClock, openTestState, type TestState } from "../../support/state.ts";
+
+const record = (more: Partial<RunRecord>): RunRecord => ({
+  runId: "r",
+  state: "finished",
+  gatewayId: "g",
+  instanceId: "i",
+  sessionId: "quiet-otter",
+  command: "make",
+  cwd: "/",
+  host: "gateway",
+  agentId: "main",
+  sessionKey: "agent:main:main",
+  requester: { kind: "agent", channel: "api", accountId: "default", id: "main" },
+  report: "event",
+  startedAtMs: 0,
+  outcome: "completed",
+  exitCode: 0,
+  exitSignal: null,
+  tail: "",
+  totalChars: 0,
+  notes: [],
+  ...more,
+});
+const quietly = { notifyOnExit: true, notifyOnExitEmptySuccess: false };
+
+describe("is an end worth telling?", () => {
+  it.each<[string, Partial<RunRecord>, string, boolean]>([
+    ["success with output", {}, "ok", true],
+    ["success without output", {}, "", false],
+    ["success with blanks only", {}, " \n", false],
+    ["success with colours only", {}, "\u001b[0m", false],
+    ["failure without output", { outcome: "failed", exitCode: 2 }, "", true],
+    ["a signal without output", { outcome: "failed", exitCode: null, exitSignal: "SIGSEGV" }, "", true],
+    ["a timeout without output", { outcome: "timed-out" }, "", true],
+    ["a stop that somebody asked for", { outcome: "killed" }, "much output", false],
+    ["lost with a killed gateway", { outcome: "lost" }, "", true],
+  ])("wake-silent-success: %s", (_name, more, output, expected) => {
+    expect(isWorthTelling(record(more), quietly, output)).toBe(expected);
+  });
+
+  it("wake-silent-success: the empty success too when notifyOnExitEmptySuccess is on, nothing when notifyOnExit is off", () => {
+    expect(isWorthTelling(record({}), { ...quietly, notifyOnExitEmptySuccess: true }, "")).toBe(true);
+    expect(isWorthTelling(record({ outcome: "failed" }), { ...quietly, notifyOnExit: false }, "x")).toBe(false);
+  });
+});
+
+describe("what a session is told", () => {
+  /** How readers of these texts recognise one (exec.md section 12). */
+  const KNOWN = /^exec (completed|failed) \(([a-z0-9_-]{1,64}), (code -?\d+|signal [^)]+)\)( :: .*)?$/i;
+
+  it.each<[string, Partial<RunRecord>]>([
+    ["exit 0", {}],
+    ["exit 2", { outcome: "failed", exitCode: 2 }],
+    ["a signal", { outcome: "failed", exitCode: null, exitSignal: "SIGKILL" }],
+    ["a timeout", { outcome: "timed-out", exitCode: null, exitSignal: "SIGTERM" }],
+    ["an end nobody saw", { outcome: "lost", exitCode: null }],
+  ])("wake-reason-not-recognised: %s is recognised as a completion", (_name, more) => {
+    // What follows the snippet after a timeout is advice, on the same line.
+    expect(completionText(record(more), "RESULT-42\n")).toMatch(KNOWN);
+  });
+
+  it("wake-without-payload: holds the last words, on one line and bounded", () => {
+    const text = completionText(record({}), `${"x".repeat(5_000)}\nRESULT-42\n`);
+    expect(text).not.toContain("\n");
+    expect(text.length).toBeLessThan(300);
+    expect(completionText(record({}), "a\nRESULT-42\n")).toContain(":: a RESULT-42");
+  });
+});
+
+describe("events of a session", () => {
+  let state: TestState;
+  beforeEach(async () => {
+    state = await openTestState(manualClock());
+  });
+  afterEach(() => state.dispose());
+
+  it("wake-wrong-session-key: are found under their own session only, once per command", async () => {
+    const events = createSystemEvents(state.store);
+    await events.add("agent:main:a", { contextKey: "exec:one", text: "first", atMs: 1 });
+    await events.add("agent:main:a", { contextKey: "exec:one", text: "again", atMs: 2 });
+    expect((await events.pending("agent:main:a")).map((event) => event.text)).toEqual(["first"]);
+    expect(await events.pending("agent:main:b")).toEqual([]);
+  });
+
+  it("wake-poll-consumes: taking one back leaves the others", async () => {
+    const events = createSystemEvents(state.store);
+    for (const name of ["one", "two"]) {
+      await events.add("agent:main:a", { contextKey: `exec:${name}`, text: name, atMs: 1 });
+    }
+    await events.remove("agent:main:a", "exec:one");
+    expect((await events.pending("agent:main:a")).map((event) => event.text)).toEqual(["two"]);
+  });
+
+  it("keep the newest twenty", async () => {
+    const events = createSystemEvents(state.store);
+    for (let n = 0; n < MAX_EVENTS_PER_SESSION + 4; n++) {
+      await events.add("agent:main:a", { contextKey: `exec:${n}`, text: String(n), atMs: n });
+    }
+    const kept = (await events.pending("agent:main:a")).map((event) => event.text);
+    expect(kept).toHaveLength(MAX_EVENTS_PER_SESSION);
+    expect(kept[0]).toBe("4");
+  });
+});
