@@ -170,7 +170,7 @@ export class Person {
   see<K extends Card["kind"]>(
     kind: K,
     fits: (card: Extract<Card, { kind: K }>) => boolean,
-    ms = 8_000,
+    ms = 20_000,
   ): Promise<Extract<Card, { kind: K }>> {
     const find = () =>
       this.screen().find((card): card is Extract<Card, { kind: K }> => card.kind === kind && fits(card as never));

@@ -139,7 +139,8 @@ export function spawnPty(
     },
     write: (bytes) => input.write(bytes),
     async endInput() {
-      await input.write(Uint8Array.of(END_OF_TRANSMISSION));
+      // A program that ends meanwhile needs no end of input.
+      await input.write(Uint8Array.of(END_OF_TRANSMISSION)).catch(() => {});
       input.end();
     },
     resize(cols, rows) {

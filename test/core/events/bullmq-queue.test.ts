@@ -154,14 +154,20 @@ requireOrSkip("redis-server", redisAvailable)("the BullMQ queue", () => {
     expect(performance.now() - began).toBeLessThan(READY_WAIT_MS + COMMAND_TIMEOUT_MS + 1000);
     await redis.start();
     const back = performance.now();
-    await vi.waitFor(() => expect(new Set(runs.filter((n) => n >= 0)).size).toBe(30), WAIT);
+    const before = runs.length;
+    await vi.waitFor(() => expect(runs.length).toBeGreaterThan(before), WAIT);
     expect(performance.now() - back).toBeLessThan(10_000);
+    // The job that was at work when Redis went is taken up again once its lock has run out.
+    await vi.waitFor(() => expect(new Set(runs.filter((n) => n >= 0)).size).toBe(30), {
+      timeout: 60_000,
+      interval: 20,
+    });
     for (const parity of [0, 1]) {
       const order = [...new Set(runs.filter((n) => n >= 0 && n % 2 === parity))];
       expect(order).toEqual(order.toSorted((a, b) => a - b));
     }
     await vi.waitFor(async () => expect(await queue.counts(name)).toMatchObject({ waiting: 0, active: 0 }), WAIT);
-  });
+  }, 120_000);
 
   it("fails a call within its limit while Redis is frozen, and closes all the same", async () => {
     const queue = await opened();

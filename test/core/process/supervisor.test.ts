@@ -221,7 +221,8 @@ describe("time limits", () => {
     const { end, tookMs } = await runToEnd(supervisor, bashPlan("sleep 60", { timeoutMs: 250 }));
     expect(end).toMatchObject({ reason: "overall-timeout", timedOut: true, exitSignal: "SIGTERM" });
     expect(tookMs).toBeGreaterThan(240);
-    expect(tookMs).toBeLessThan(1000);
+    // Far from the minute it asked for, on a machine of any speed.
+    expect(tookMs).toBeLessThan(15_000);
   });
 
   it("none means none (exec.md 15.11)", async () => {
