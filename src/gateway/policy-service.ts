@@ -10,7 +10,8 @@ import type { Config } from "../core/config/schema.ts";
 import type { DecideQuery, PolicyQuery } from "../core/exec/exec-tool.ts";
 import { agentSettings, findAgent } from "../core/exec/settings.ts";
 import { decide } from "../core/policy/decide.ts";
-import type { Decision, Plan } from "../core/policy/decision.ts";
+import type { Decision } from "../core/policy/decision.ts";
+import { planText } from "../core/policy/explain.ts";
 import { explainLayer, explainReason } from "../core/policy/reasons.ts";
 import { displayMode, resolvePolicy } from "../core/policy/resolve.ts";
 import type { EffectivePolicy, FileFacts } from "../core/policy/types.ts";
@@ -122,15 +123,4 @@ export function explainCard(command: string, decision: Decision): Card {
     fields,
     hint: "Nothing was run.",
   };
-}
-
-function planText(plan: Plan): string {
-  switch (plan.kind) {
-    case "argv":
-      return [plan.file, ...plan.args].join(" ");
-    case "rebuilt":
-      return plan.text;
-    case "verbatim":
-      return "the text exactly as it is, in your shell";
-  }
 }

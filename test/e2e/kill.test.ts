@@ -72,7 +72,8 @@ async function killInTheMiddle(env: Record<string, string>): Promise<void> {
 }
 
 describe("kill -9 with one approval pending and one command running", () => {
-  it("embedded: after the restart the cards say what became of them and nothing runs twice", () => killInTheMiddle({}));
+  it("restart-loses-session-but-not-the-fact: embedded, after the restart the cards say what became of them and nothing runs twice", () =>
+    killInTheMiddle({}));
 
   requireOrSkip("redis-server", redisAvailable)("with REDIS_URL", () => {
     it("after the restart the cards say what became of them and nothing runs twice", async () => {

@@ -199,7 +199,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         });
       }
       const noticeMs = options.execConfig(record.agentId).approvalRunningNoticeMs;
-      if (record.approvalId && noticeMs > 0 && record.requester.kind !== "person") {
+      if (record.approvalId && noticeMs > 0 && !isChatPerson(record.requester)) {
         after(record.runId, noticeMs, `telling that run ${record.runId} goes on`, () =>
           events.add(record.sessionKey, {
             contextKey: `exec-running:${record.approvalId}`,

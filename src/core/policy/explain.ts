@@ -1,7 +1,7 @@
 /** A decision as JSON and as lines for people: what would happen, why, what matched, what would run. Pure. */
+import { quote } from "shell-quote";
 import type { Decision, Plan, Reason, Segment } from "./decision.ts";
 import { explainLayer, explainReason } from "./reasons.ts";
-import { quoteWord } from "./shell/word.ts";
 import type { AllowlistEntry } from "./types.ts";
 
 export interface ExplainedReason {
@@ -80,9 +80,8 @@ const VERDICTS: Readonly<Record<Decision["kind"], string>> = {
 export function planText(plan: Plan): string {
   switch (plan.kind) {
     case "argv":
-      return [plan.file, ...plan.args]
-        .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteWord(word)))
-        .join(" ");
+      // For people to read and copy, never to be run or parsed by us (decisions.md D7).
+      return quote([plan.file, ...plan.args]);
     case "rebuilt":
       return plan.text;
     case "verbatim":

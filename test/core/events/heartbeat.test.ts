@@ -84,7 +84,7 @@ describe("ticks", () => {
     expect(wakes).toEqual([]);
   });
 
-  it("0m takes the schedule of an earlier configuration away", async () => {
+  it("wake-interval-zero: 0m takes the schedule of an earlier configuration away", async () => {
     await state.queue.schedule("heartbeat/main", { everyMs: 60_000 }, { name: "heartbeat", data: { agentId: "main" } });
     await heartbeats([{ ...main, everyMs: 0 }]).start();
     expect(await state.queue.schedules()).toEqual([]);
