@@ -9,8 +9,8 @@ export default defineConfig({
     pool: "forks",
     // Most tests wait for processes, browsers and platforms rather than compute.
     maxWorkers: 3,
-    // A busy build server starves a browser or a Redis now and then: one more try there, none at a desk.
-    retry: process.env.CI ? 1 : 0,
+    // A busy build server starves a browser or a Redis now and then: two more tries there, none at a desk.
+    retry: process.env.CI ? 2 : 0,
     reporters: ["default"],
   },
 });

@@ -102,7 +102,7 @@ describe("starting and stopping", () => {
     const after = await product.person();
     expect(await after.ended(running)).toMatchObject({ outcome: "killed" });
     await after.see("approval", (card) => card.command === `echo ${mark}` && card.state === "pending");
-  });
+  }, 120_000);
 
   const second = (stateDir: string, args: readonly string[]) =>
     new Promise<{ code: number | null; text: string }>((resolve) => {

@@ -113,6 +113,21 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   };
 }
 
+/** How long a request may stay without its answer; a socket that was closed never gives one. */
+const ANSWER_MS = 20_000;
+
+async function answeredWithin<T>(answered: Promise<T>, method: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${method} was not answered within ${ANSWER_MS} ms`)), ANSWER_MS);
+  });
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Sees one conversation exactly as the web chat does: by entries that replace or add messages. */
 export class Person {
   readonly #socket: WebSocket;
@@ -148,7 +163,7 @@ export class Person {
     const id = crypto.randomUUID();
     const answered = new Promise<Extract<ServerFrame, { type: "res" }>>((resolve) => this.#answers.set(id, resolve));
     this.#socket.send(JSON.stringify({ type: "req", id, method, params }));
-    const frame = await answered;
+    const frame = await answeredWithin(answered, method);
     if (!frame.ok) throw Object.assign(new Error(frame.error.message), { code: frame.error.code });
     return frame.payload as MethodResults[M];
   }

@@ -10,7 +10,9 @@ import { ensureBuilt } from "./product.ts";
 
 export const BIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 /** A second when nothing else runs; much more on a machine with many test files at work. */
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 25_000;
+/** The product promises to be down within 10 s of a SIGTERM. */
+const END_TIMEOUT_MS = 20_000;
 
 export interface ProductLives {
   readonly stateDir: string;
@@ -78,7 +80,16 @@ export async function productLives(
   function end(signal: NodeJS.Signals): Promise<number | null> {
     const ending = child;
     if (!ending || ending.exitCode !== null || ending.signalCode !== null) return Promise.resolve(null);
-    const exited = new Promise<number | null>((resolve) => ending.once("exit", (code) => resolve(code)));
+    const exited = new Promise<number | null>((resolve, reject) => {
+      const late = setTimeout(() => {
+        ending.kill("SIGKILL");
+        reject(new Error(`The gateway was not gone ${END_TIMEOUT_MS} ms after ${signal}:\n${output}`));
+      }, END_TIMEOUT_MS);
+      ending.once("exit", (code) => {
+        clearTimeout(late);
+        resolve(code);
+      });
+    });
     ending.kill(signal);
     return exited;
   }
