@@ -9,6 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
 import { ensureBuilt } from "../support/product.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
+import { type RedisServer, redisAvailable, startRedis } from "../support/redis.ts";
+import { requireOrSkip } from "../support/require.ts";
 
 const ASKING = { tools: { exec: { mode: "ask" } } };
 const WAIT = { timeout: 15_000, interval: 20 };
@@ -21,7 +23,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describeWithBrowser("the web chat of a started gateway", () => {
+type Mode = "embedded" | "Redis";
+
+const webChat = (mode: Mode) => () => {
+  let redis: RedisServer | undefined;
   let browser: Browser;
   let product: ProductLives;
   let link: string;
@@ -29,6 +34,8 @@ describeWithBrowser("the web chat of a started gateway", () => {
   let contexts: BrowserContext[];
   let page: Page;
   let complaints: string[];
+
+  const backend = (): Record<string, string> => (redis ? { REDIS_URL: redis.url } : {});
 
   /** Another browser with nothing kept from before. */
   const newPage = async (address = link): Promise<Page> => {
@@ -60,13 +67,15 @@ describeWithBrowser("the web chat of a started gateway", () => {
     folder = await mkdtemp(join(tmpdir(), "web-chat-"));
     contexts = [];
     complaints = [];
-    product = await productLives({ config: ASKING });
+    redis = mode === "Redis" ? await startRedis({ persist: true }) : undefined;
+    product = await productLives({ config: ASKING, env: backend() });
     link = `${product.url}/#token=${await product.token()}`;
     page = await newPage();
   });
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()));
     await product?.dispose();
+    await redis?.stop();
     await rm(folder, { recursive: true, force: true });
     expect(complaints).toEqual([]);
   });
@@ -213,7 +222,9 @@ describeWithBrowser("the web chat of a started gateway", () => {
   });
 
   test("a killed gateway loses nothing: the page comes back by itself, what waited still waits, what was typed is sent", async () => {
-    const lives = await productLives({ config: ASKING, port: await freePort() });
+    const ownRedis = mode === "Redis" ? await startRedis({ persist: true }) : undefined;
+    const env: Record<string, string> = ownRedis ? { REDIS_URL: ownRedis.url } : {};
+    const lives = await productLives({ config: ASKING, port: await freePort(), env });
     try {
       const here = await newPage(`${lives.url}/#token=${await lives.token()}`);
       await say("/exec echo waited", here);
@@ -233,6 +244,12 @@ describeWithBrowser("the web chat of a started gateway", () => {
       expect(await here.locator(".said").count()).toBe(2);
     } finally {
       await lives.dispose();
+      await ownRedis?.stop();
     }
   }, 60_000);
+};
+
+describeWithBrowser("the web chat of a started gateway, embedded", webChat("embedded"));
+requireOrSkip("redis-server", redisAvailable)("the web chat of a started gateway, on Redis", () => {
+  describeWithBrowser("in a browser", webChat("Redis"));
 });
