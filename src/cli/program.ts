@@ -143,7 +143,8 @@ function frame(io: CliIo): Command {
       outputError: (text, write) => write(sentence(text)),
     })
     .configureHelp({ styleTitle: bold, sortSubcommands: false })
-    .showSuggestionAfterError();
+    .showSuggestionAfterError()
+    .showHelpAfterError("Add --help to see what it takes.");
 }
 
 /** commander's own wording in the style of our other messages. */

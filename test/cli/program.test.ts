@@ -30,6 +30,8 @@ describe("the command line", () => {
     [["config", "get", "--jsn"], "Unknown option '--jsn'\nDid you mean --json?"],
     [["config", "unset"], "Missing required argument 'key'"],
     [["config", "file", "extra"], "Too many arguments"],
+    [["nope"], "Unknown command 'nope'\nAdd --help to see what it takes."],
+    [["tool", "a", "b"], "Add --help to see what it takes."],
   ])("%j is a usage error that says what was meant", async (argv, message) => {
     const { code, out, err } = await cliHome().run(...argv);
     expect(code).toBe(2);
