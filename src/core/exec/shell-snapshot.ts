@@ -12,7 +12,7 @@ import type { Clock } from "../clock.ts";
 import { type Env, inheritedEnv, type ProcessEnv } from "./env.ts";
 import { type Shell, splitPath } from "./shell.ts";
 
-const VERSION = 1;
+const VERSION = 2;
 const CAPTURE_TIMEOUT_MS = 5000;
 const VALIDATE_TIMEOUT_MS = 2000;
 /** A snapshot older than this is taken again, in the background while the old one serves. */
@@ -39,11 +39,14 @@ const SECRET_SHAPES = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
 
-/** Kept out of `<file>` first: commands that make a listing silent would hide it. */
+/**
+ * Functions come before aliases: their listed bodies have been expanded already, and a shell refuses to define a
+ * function whose name is an alias by then.
+ */
 const CAPTURE: Readonly<Record<"bash" | "zsh", string>> = {
-  bash: 'exec >"$1/out" 2>/dev/null; builtin alias -p; builtin declare -f; command env -0 >"$1/env"',
+  bash: 'exec >"$1/out" 2>/dev/null; builtin declare -f; builtin alias -p; command env -0 >"$1/env"',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
-  zsh: '. "${ZDOTDIR:-$HOME}/.zshrc" >/dev/null 2>&1; exec >"$1/out" 2>/dev/null; builtin alias -L; builtin functions; command env -0 >"$1/env"',
+  zsh: '. "${ZDOTDIR:-$HOME}/.zshrc" >/dev/null 2>&1; exec >"$1/out" 2>/dev/null; builtin functions; builtin alias -L; command env -0 >"$1/env"',
 };
 
 export interface Snapshot {

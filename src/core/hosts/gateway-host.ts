@@ -98,9 +98,18 @@ async function verbatim(
     env.PATH = path.filter((folder) => !first.includes(folder)).join(":");
   }
   if (lines.length === 0) return { file: shell.file, args: shellArgs(shell, text), env };
+  const before = lines.join("; ");
   // bash and sh read one line after the other, so aliases of the first count in the next. zsh reads all at once.
-  const body = shell.kind === "zsh" ? `eval ${quote(text)}` : text;
-  return { file: shell.file, args: shellArgs(shell, `${lines.join("; ")}\n${body}`), env };
+  const whole = shell.kind === "zsh" ? `${before}; ${zshEval(text)}` : `${before}\n${text}`;
+  return { file: shell.file, args: shellArgs(shell, whole), env };
+}
+
+/**
+ * zsh puts `(eval):3:` before its errors here, with the line of the text. For one line it is told to write `zsh:1:`, as
+ * without the lines before.
+ */
+function zshEval(text: string): string {
+  return `${text.includes("\n") ? "" : "unsetopt evallineno; "}eval ${quote(text)}`;
 }
 
 /** One word for a POSIX shell. */

@@ -1,8 +1,10 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loginPath } from "../../../src/core/exec/login-path.ts";
+import { isExecutableFile } from "../../../src/core/exec/shell.ts";
+import { requireOrSkip } from "../../support/require.ts";
 
 async function ask(profile: string, options: { timeoutMs?: number; env?: Record<string, string> } = {}) {
   const home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
@@ -53,5 +55,49 @@ describe("the PATH of the login shell (login-shell-noise-and-hang)", () => {
     const { path, warnings } = await ask("", { env: { OPENCLAW_SHELL_ENV_TIMEOUT_MS: "0" } });
     expect(path).toBeUndefined();
     expect(warnings).toEqual([]);
+  });
+});
+
+/** The program that `SHELL` names, as long as /etc/shells lists it. */
+for (const [shell, startup, text] of [
+  ["/bin/bash", ".bash_profile", "export PATH=/login/bin:$PATH"],
+  ["/bin/sh", ".profile", "export PATH=/login/bin:$PATH"],
+  ["/usr/bin/zsh", ".zprofile", "path=(/login/bin $path)"],
+  ["/usr/bin/zsh", ".zshenv", "echo hello; export PATH=/login/bin:$PATH"],
+  ["/usr/bin/fish", ".config/fish/config.fish", "echo hello; set -gx PATH /login/bin $PATH"],
+] as const) {
+  requireOrSkip(shell, isExecutableFile(shell))(`a login shell that is ${shell}`, () => {
+    const asked = async (shellVariable: string) => {
+      const home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
+      mkdirSync(dirname(join(home, startup)), { recursive: true });
+      writeFileSync(join(home, startup), `${text}\n`);
+      const warnings: string[] = [];
+      const env = { PATH: "/usr/bin:/bin", SHELL: shellVariable, ZDOTDIR: "/nonexistent" };
+      const path = await loginPath({ env, home, onWarning: (message) => warnings.push(message) });
+      return { path, warnings };
+    };
+
+    it(`gives what ${startup} puts in front`, async () => {
+      const { path, warnings } = await asked(shell);
+      expect(warnings).toEqual([]);
+      expect(path?.[0]).toBe("/login/bin");
+      expect(path).toEqual(expect.arrayContaining(["/usr/bin", "/bin"]));
+    });
+  });
+}
+
+describe("which shell is asked", () => {
+  it.each([
+    ["is not listed in /etc/shells", "/usr/bin/env"],
+    ["is no full path", "bash"],
+    ["goes through another folder", "/usr/../bin/bash"],
+    ["is unset", undefined],
+  ])("SHELL that %s: /bin/sh", async (_, SHELL) => {
+    expect(readFileSync("/etc/shells", "utf8")).not.toMatch(/^\/usr\/bin\/env$/m);
+    const home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
+    writeFileSync(join(home, ".bash_profile"), "export PATH=/from-bash\n");
+    writeFileSync(join(home, ".profile"), "export PATH=/from-sh:$PATH\n");
+    const env = { PATH: "/usr/bin:/bin", ...(SHELL === undefined ? {} : { SHELL }) };
+    expect((await loginPath({ env, home, onWarning: () => {} }))?.[0]).toBe("/from-sh");
   });
 });

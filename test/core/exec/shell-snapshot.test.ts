@@ -1,13 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
-import { chooseShell } from "../../../src/core/exec/shell.ts";
+import { chooseShell, isExecutableFile } from "../../../src/core/exec/shell.ts";
 import { ShellSnapshots, snapshotsEnabled } from "../../../src/core/exec/shell-snapshot.ts";
+import { requireOrSkip } from "../../support/require.ts";
 
-const BASH = chooseShell({ SHELL: "/bin/bash" }, ["/usr/bin", "/bin"]);
 const PATH = ["/usr/bin", "/bin"];
+const BASH = chooseShell({ SHELL: "/bin/bash" }, PATH);
+const ZSH_FILE = "/usr/bin/zsh";
 
 let home: string;
 let stateDir: string;
@@ -25,36 +28,92 @@ function bashrc(text: string): void {
   writeFileSync(join(home, ".bashrc"), text);
 }
 
+for (const [file, startup, functionHead] of [
+  ["/bin/bash", ".bashrc", "fn ()"],
+  [ZSH_FILE, ".zshrc", "fn () {"],
+] as const) {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  requireOrSkip(name, isExecutableFile(file))(`a snapshot of ${startup} (shell-snapshot-secrets)`, () => {
+    const shell = chooseShell({ SHELL: file }, PATH);
+    const write = (text: string) => writeFileSync(join(home, startup), text);
+    /** What `command` prints in a fresh shell behind the snapshot. */
+    const behind = (snapshot: string | undefined, command: string) =>
+      execFileSync(file, [...shell.args, `. '${snapshot}'\neval '${command}'`], {
+        encoding: "utf8",
+        env: { PATH: PATH.join(":") },
+      });
+
+    it("has aliases and functions in a private file, and safe variables only", async () => {
+      write(
+        "echo noise\nalias hey='echo hi'\nfn() { echo fn; }\nexport PYENV_ROOT=/py API_TOKEN=abc OTHER=1 PATH=/rc/bin:$PATH\n",
+      );
+      const snapshot = await snapshots().for(shell, PATH);
+      expect(snapshot?.env).toEqual({ PYENV_ROOT: "/py" });
+      expect(snapshot?.path).toEqual(["/rc/bin", "/usr/bin", "/bin"]);
+      const text = readFileSync(snapshot?.file ?? "", "utf8");
+      expect(text).toContain("alias hey='echo hi'");
+      expect(text).toContain(functionHead);
+      expect(text).not.toContain("abc");
+      expect(text).not.toContain("noise");
+      expect(statSync(snapshot?.file ?? "").mode & 0o777).toBe(0o600);
+      const folder = join(stateDir, "cache", "shell-snapshots");
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+      expect(readdirSync(folder)).toEqual([basename(snapshot?.file ?? "")]);
+      expect(behind(snapshot?.file, "hey; fn")).toBe("hi\nfn\n");
+    });
+
+    it("gives back what the start-up file made: an alias is expanded once, and may have a function's name", async () => {
+      write(
+        "alias say='echo said'\ntwice() {\n  say 'a b'\n}\nboth() { echo function; }\nalias both='echo alias; both'\n",
+      );
+      const snapshot = await snapshots().for(shell, PATH);
+      expect(behind(snapshot?.file, "twice; say it; both")).toBe("said a b\nsaid it\nalias\nfunction\n");
+    });
+
+    it.each([
+      ["an authorization header", "api() { curl -H 'Authorization: Bearer x' http://h; }"],
+      ["a token in an alias", "alias deploy='FOO_TOKEN=abcdef deploy'"],
+      ["a key by its shape", "alias gh='gh --token ghp_0123456789abcdef'"],
+      ["a private key", "key() { echo '-----BEGIN RSA PRIVATE KEY-----'; }"],
+    ])("is thrown away whole when it holds %s", async (_, text) => {
+      write(`alias hey='echo hi'\n${text}\n`);
+      expect(await snapshots().for(shell, PATH)).toBeUndefined();
+      expect(readdirSync(join(stateDir, "cache", "shell-snapshots"))).toEqual([]);
+    });
+
+    it.each([
+      ["exits", "exit 3"],
+      ["becomes another program", "exec true"],
+      ["can not be read as shell text", "alias hey='echo hi'\nif then ((\n"],
+    ])("a start-up file that %s costs at most the snapshot", async (_, text) => {
+      write(`${text}\n`);
+      const snapshot = await snapshots().for(shell, PATH);
+      if (snapshot !== undefined) expect(behind(snapshot.file, "echo ok")).toBe("ok\n");
+    });
+
+    it("is taken again when the start-up file changes", async () => {
+      write("alias a='echo 1'\n");
+      const taker = snapshots();
+      const first = await taker.for(shell, PATH);
+      expect(await taker.for(shell, PATH)).toBe(first);
+      write("alias a='echo 22'\n");
+      expect(behind((await taker.for(shell, PATH))?.file, "a")).toBe("22\n");
+    });
+  });
+}
+
+requireOrSkip("zsh", isExecutableFile(ZSH_FILE))("where zsh keeps its start-up files", () => {
+  it("ZDOTDIR of the gateway says it, as for zsh itself", async () => {
+    const shell = chooseShell({ SHELL: ZSH_FILE }, PATH);
+    const dots = mkdtempSync(join(tmpdir(), "openclaw-zdotdir-"));
+    writeFileSync(join(home, ".zshrc"), "alias where='echo home'\n");
+    writeFileSync(join(dots, ".zshrc"), "alias where='echo zdotdir'\n");
+    const snapshot = await snapshots({ ZDOTDIR: dots }).for(shell, PATH);
+    expect(readFileSync(snapshot?.file ?? "", "utf8")).toContain("echo zdotdir");
+  });
+});
+
 describe("a snapshot of start-up files (shell-snapshot-secrets)", () => {
-  it("has aliases and functions in a private file, and safe variables only", async () => {
-    bashrc(
-      "echo noise\nalias hey='echo hi'\nfn() { echo fn; }\nexport PYENV_ROOT=/py API_TOKEN=abc OTHER=1 PATH=/rc/bin:$PATH\n",
-    );
-    const snapshot = await snapshots().for(BASH, PATH);
-    expect(snapshot?.env).toEqual({ PYENV_ROOT: "/py" });
-    expect(snapshot?.path).toEqual(["/rc/bin", "/usr/bin", "/bin"]);
-    const text = readFileSync(snapshot?.file ?? "", "utf8");
-    expect(text).toContain("alias hey='echo hi'");
-    expect(text).toContain("fn ()");
-    expect(text).not.toContain("abc");
-    expect(text).not.toContain("noise");
-    expect(statSync(snapshot?.file ?? "").mode & 0o777).toBe(0o600);
-    const folder = join(stateDir, "cache", "shell-snapshots");
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(readdirSync(folder)).toHaveLength(1);
-  });
-
-  it.each([
-    ["an authorization header", "api() { curl -H 'Authorization: Bearer x' http://h; }"],
-    ["a token in an alias", "alias deploy='FOO_TOKEN=abcdef deploy'"],
-    ["a key by its shape", "alias gh='gh --token ghp_0123456789abcdef'"],
-    ["a private key", "key() { echo '-----BEGIN RSA PRIVATE KEY-----'; }"],
-  ])("is thrown away whole when it holds %s", async (_, text) => {
-    bashrc(`alias hey='echo hi'\n${text}\n`);
-    expect(await snapshots().for(BASH, PATH)).toBeUndefined();
-    expect(readdirSync(join(stateDir, "cache", "shell-snapshots"))).toEqual([]);
-  });
-
   it("an ordinary function that speaks of passwords is no secret", async () => {
     bashrc('ask() { read -rsp "password: " reply; echo "$reply"; }\n');
     expect(await snapshots().for(BASH, PATH)).toBeDefined();
@@ -71,7 +130,6 @@ describe("a snapshot of start-up files (shell-snapshot-secrets)", () => {
     expect(readFileSync(second?.file ?? "", "utf8")).toContain("echo 22");
     expect(second?.file).not.toBe(first?.file);
     writeFileSync(second?.file ?? "", "echo evil");
-    const { chmodSync } = await import("node:fs");
     chmodSync(second?.file ?? "", 0o666);
     const third = await taker.for(BASH, PATH);
     expect(readFileSync(third?.file ?? "", "utf8")).not.toContain("evil");

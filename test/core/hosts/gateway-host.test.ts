@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,6 +15,8 @@ import { requireOrSkip } from "../../support/require.ts";
 import { quickSupervisor } from "../process/support.ts";
 
 const PATH = ["/usr/bin", "/bin"];
+const ZSH = "/usr/bin/zsh";
+const FISH = "/usr/bin/fish";
 
 let supervisor: Supervisor;
 let home: string;
@@ -27,12 +29,18 @@ afterEach(async () => {
   await supervisor.shutdown();
 });
 
-async function run(plan: Plan | string, extra: Partial<HostRun> = {}, shell = "/bin/bash", withSnapshots = false) {
+async function run(
+  plan: Plan | string,
+  extra: Partial<HostRun> = {},
+  shell = "/bin/bash",
+  withSnapshots = false,
+  path: readonly string[] = PATH,
+) {
   const env = { HOME: home, SHELL: shell, SLACK_BOT_TOKEN: "xoxb-secret", FOO: "inherited" };
   const host = createGatewayHost({
     supervisor,
     env,
-    path: PATH,
+    path,
     ...(withSnapshots
       ? { snapshots: new ShellSnapshots({ stateDir: join(home, "state"), env, home, clock: systemClock }) }
       : {}),
@@ -93,11 +101,11 @@ describe("text in the user's shell", () => {
     expect((await run("exit 42", {}, "/bin/false")).end.exitCode).toBe(42);
   });
 
-  it("fish users get bash, which their commands were read as (fish-shell)", async () => {
-    const fish = join(home, "fish");
-    copyFileSync("/bin/true", fish);
-    chmodSync(fish, 0o755);
-    expect((await run("X=1; echo $X && cat <<EOF\nhi\nEOF", {}, fish)).output).toBe("1\nhi\n");
+  it("SHELL that is unset or not there means sh", async () => {
+    for (const shell of ["", "/opt/gone/zsh"]) {
+      const { output, end } = await run("X=1; echo $X$ZSH_VERSION; exit 42", {}, shell);
+      expect([output, end.exitCode]).toEqual(["1\n", 42]);
+    }
   });
 
   it("puts pathPrepend before everything, also before what start-up files prepend, each folder once", async () => {
@@ -134,6 +142,98 @@ describe("text in the user's shell", () => {
       marks: { OPENCLAW_CHANNEL_CONTEXT: "{}" },
     });
     expect(output).toMatch(/^exec \{\}\r\n\/dev\/pts\/\d+\r\n$/);
+  });
+});
+
+requireOrSkip("zsh", isExecutableFile(ZSH))("text in zsh", () => {
+  const zsh = (text: string, extra: Partial<HostRun> = {}, withSnapshots = false) =>
+    run(text, extra, ZSH, withSnapshots);
+  const zshrc = (text: string) => writeFileSync(join(home, ".zshrc"), text);
+
+  it.each([
+    ["its own words", "print -l {1..3}; a=(x y); echo $a[1]", "1\n2\n3\nx\n"],
+    ["quotes and line ends", `printf '%s|' "it's" 'a "b"' a\\ b\necho 'second line'`, `it's|a "b"|a b|second line\n`],
+    ["a here-document", "cat <<'EOF'\n$HOME `x`\nEOF", "$HOME `x`\n"],
+    ["a leading dash", "-x 2>/dev/null; echo $?", "127\n"],
+    ["trailing blanks", "echo hi   ", "hi\n"],
+    ["a backslash at a line end", "echo a\\\nb", "ab\n"],
+  ])("runs byte for byte, with or without lines before it: %s", async (_, text, expected) => {
+    for (const pathPrepend of [[], ["/opt/first"]]) {
+      for (const snapshots of [false, true]) {
+        expect((await zsh(text, { pathPrepend }, snapshots)).output).toBe(expected);
+      }
+    }
+  });
+
+  it("its own errors come through under its name (zsh-nomatch-and-dialect)", async () => {
+    for (const snapshots of [false, true]) {
+      const { output, end } = await zsh("echo a=*.zzz", {}, snapshots);
+      expect(output).toBe("zsh:1: no matches found: a=*.zzz\n");
+      expect(end.exitCode).toBe(1);
+    }
+    // Over several lines the line counts more than the name.
+    expect((await zsh("true\necho a=*.zzz", {}, true)).output).toMatch(/:2: no matches found/);
+    expect((await zsh("setopt nonomatch\necho a=*.zzz", {}, true)).output).toBe("a=*.zzz\n");
+  });
+
+  it("has aliases, functions and safe variables of .zshrc, no secret, and call variables win (shell-snapshot-secrets)", async () => {
+    zshrc(
+      "alias hey='echo aliased'\nalias -g LOUD='| tr a-z A-Z'\nfn() { echo function }\nexport NVM_DIR=/rc GOPATH=/go MY_TOKEN=abc PATH=/rc/bin:$PATH\n",
+    );
+    const { output } = await zsh(
+      'hey LOUD; fn; echo "$NVM_DIR $GOPATH <$MY_TOKEN> $PATH"; env | grep -c SNAPSHOT',
+      { env: { NVM_DIR: "/call" } },
+      true,
+    );
+    expect(output).toBe("ALIASED\nfunction\n/call /go <> /rc/bin:/usr/bin:/bin\n0\n");
+  });
+
+  it("puts pathPrepend before what .zshenv and .zshrc prepend, each folder once", async () => {
+    zshrc("path=(/rc/bin /opt/first $path)\n");
+    writeFileSync(join(home, ".zshenv"), "export PATH=/env/bin:$PATH\n");
+    const { output } = await zsh("echo $PATH; env | grep -c PREPEND", { pathPrepend: ["/opt/first"] }, true);
+    expect(output).toBe("/opt/first:/rc/bin:/usr/bin:/bin\n0\n");
+  });
+
+  it("works in a terminal", async () => {
+    zshrc("alias hey='echo aliased'\n");
+    const { output } = await zsh("hey; echo $OPENCLAW_SHELL; tty", { pty: true }, true);
+    expect(output).toMatch(/^aliased\r\nexec\r\n\/dev\/pts\/\d+\r\n$/);
+  });
+
+  it("what was rebuilt is run by bash, in the dialect it was read in (zsh-nomatch-and-dialect)", async () => {
+    zshrc("alias -g '|'='> /tmp/x'\n");
+    const plan: Plan = { kind: "rebuilt", text: "'/bin/echo' 'a=*.zzz' '=ls' '~nobodyxx' | '/bin/cat'" };
+    expect((await run(plan, {}, ZSH, true)).output).toBe("a=*.zzz =ls ~nobodyxx\n");
+  });
+});
+
+requireOrSkip("fish", isExecutableFile(FISH))("a user of fish (fish-shell)", () => {
+  const POSIX = "X=1; echo $X && cat <<EOF\nhi\nEOF";
+
+  it("gets bash, which the commands were read as, with the start-up files of bash", async () => {
+    writeFileSync(join(home, ".bashrc"), "alias hey='echo aliased'\n");
+    expect((await run(POSIX, {}, FISH)).output).toBe("1\nhi\n");
+    expect((await run(`hey; echo "\${BASH_VERSION:+bash}"`, {}, FISH, true)).output).toBe("aliased\nbash\n");
+  });
+
+  it("gets sh where there is no bash, and fish itself where there is neither", async () => {
+    const folder = (...programs: string[]) => {
+      const made = mkdtempSync(join(tmpdir(), "openclaw-path-"));
+      for (const program of programs) symlinkSync(`/bin/${program}`, join(made, program));
+      return made;
+    };
+    const withSh = [folder("sh", "cat")];
+    expect((await run(POSIX, {}, FISH, true, withSh)).output).toBe("1\nhi\n");
+    const alone = [folder("cat")];
+    const { output } = await run(
+      "set x (string upper fish); echo $x $OPENCLAW_SHELL; echo $PATH[1]",
+      { pathPrepend: ["/opt/first"] },
+      FISH,
+      true,
+      alone,
+    );
+    expect(output).toBe("FISH exec\n/opt/first\n");
   });
 });
 
