@@ -25,7 +25,8 @@ export interface Envelope {
   readonly key?: string;
   readonly enqueuedAtMs: number;
   readonly notAfterMs?: number;
-  readonly backoff: Backoff;
+  /** Absent for a job that has one try. */
+  readonly backoff?: Backoff;
   readonly data: unknown;
 }
 
@@ -49,7 +50,7 @@ export function envelopeOf(job: PlannedJob, nonce: string, enqueuedAtMs: number)
     ...(job.key === undefined ? {} : { key: job.key }),
     enqueuedAtMs,
     ...(job.notAfterMs === undefined ? {} : { notAfterMs: job.notAfterMs }),
-    backoff: job.backoff,
+    ...(job.attempts === 1 ? {} : { backoff: job.backoff }),
     data: JSON.parse(job.json),
   };
 }

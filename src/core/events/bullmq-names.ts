@@ -23,6 +23,8 @@ export class NamedQueues {
   readonly #totalsKey: string;
   readonly #namesKey: string;
   readonly #queues = new Map<string, BullQueue>();
+  readonly #counting = new Map<string, number>();
+  #counted: Promise<void> | undefined;
 
   constructor(link: RedisLink, clock: Clock, prefix: string, onTrouble: OnTrouble) {
     this.#link = link;
@@ -54,8 +56,21 @@ export class NamedQueues {
     return within(READY_WAIT_MS + COMMAND_TIMEOUT_MS, this.#link.run(call));
   }
 
-  async count(name: string, how: "completed" | "expired"): Promise<void> {
-    await this.#link.run((redis) => redis.hincrby(this.#totalsKey, `${name}:${how}`, 1));
+  /** Counts of one turn of the event loop go together: a busy queue ends many jobs in each. */
+  count(name: string, how: "completed" | "expired"): Promise<void> {
+    const field = `${name}:${how}`;
+    this.#counting.set(field, (this.#counting.get(field) ?? 0) + 1);
+    this.#counted ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        const counting = [...this.#counting];
+        this.#counting.clear();
+        this.#counted = undefined;
+        Promise.all(
+          counting.map(([each, by]) => this.#link.run((redis) => redis.hincrby(this.#totalsKey, each, by))),
+        ).then(() => resolve(), reject);
+      });
+    });
+    return this.#counted;
   }
 
   async counts(name: string | undefined): Promise<QueueCounts> {

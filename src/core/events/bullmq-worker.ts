@@ -10,7 +10,7 @@ import {
 } from "bullmq";
 import type { Clock } from "../clock.ts";
 import type { OnTrouble } from "../store/topics.ts";
-import { retryDelayMs } from "./backoff.ts";
+import { DEFAULT_BACKOFF, retryDelayMs } from "./backoff.ts";
 import { type Envelope, PARK_MS } from "./bullmq-job.ts";
 import type { Lanes } from "./bullmq-lanes.ts";
 import { errorText, MAX_CRASHES, retryLaterMs } from "./job-spec.ts";
@@ -74,7 +74,7 @@ export class BullmqWorker {
       maxStalledCount: MAX_CRASHES - 1,
       settings: {
         backoffStrategy: (attempt, _type, _error, job) =>
-          Math.max(0, retryDelayMs((job as BullJob<Envelope>).data.backoff, attempt, random)),
+          Math.max(0, retryDelayMs((job as BullJob<Envelope>).data.backoff ?? DEFAULT_BACKOFF, attempt, random)),
       },
     });
     this.#worker.on("error", (error) => {

@@ -24,6 +24,11 @@ export type Outcome =
   | { readonly kind: "dead"; readonly error: string }
   | { readonly kind: "again" };
 
+export interface Ended {
+  readonly job: ClaimedJob;
+  readonly outcome: Outcome;
+}
+
 interface JobRow {
   readonly seq: number;
   readonly id: string;
@@ -36,7 +41,10 @@ interface JobRow {
   readonly added_at: number;
   readonly not_after: number | null;
   readonly named: number;
+  readonly due_at: number;
 }
+
+type FinishedRow = Pick<JobRow, "seq" | "id" | "name" | "key" | "named">;
 
 interface DeadRow {
   readonly id: string;
@@ -48,7 +56,7 @@ interface DeadRow {
   readonly died_at: number;
 }
 
-const JOB_COLUMNS = "seq, id, name, key, data, attempt, attempts, backoff, added_at, not_after, named";
+const JOB_COLUMNS = "seq, id, name, key, data, attempt, attempts, backoff, added_at, not_after, named, due_at";
 
 /**
  * The job rows and every step between their states. No method opens a transaction: the queue puts many steps of one
@@ -81,31 +89,31 @@ export class JobTable {
   claim(name: string, limit: number, now: number): ClaimedJob[] {
     const claimed: ClaimedJob[] = [];
     while (claimed.length < limit) {
-      const rows = this.#sql.due.all(name, now, limit - claimed.length);
-      if (rows.length === 0) break;
-      let dropped = 0;
-      for (const row of rows) {
-        if (row.not_after !== null && row.not_after < now) {
-          this.#remove(row, now);
-          this.#sql.countExpired.run(name);
-          dropped++;
-        } else {
-          this.#sql.activate.run(row.seq);
-          claimed.push(claimedJob(row));
-        }
-      }
-      if (dropped === 0) break;
+      const rows = this.#sql.claim.all(name, now, limit - claimed.length);
+      const late = rows.filter((row) => row.not_after !== null && row.not_after < now);
+      this.#remove(late, now);
+      if (late.length > 0) this.#sql.countExpired.run(name, late.length);
+      // RETURNING gives no order.
+      const inTime = late.length === 0 ? rows : rows.filter((row) => !late.includes(row));
+      claimed.push(...inTime.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq).map(claimedJob));
+      if (late.length === 0) break;
     }
     return claimed;
   }
 
-  finish(job: ClaimedJob, outcome: Outcome, now: number): void {
-    const row = { seq: job.seq, id: toSqlText(job.id), name: job.name, named: job.named ? 1 : 0 };
-    const key = job.key === undefined ? null : toSqlText(job.key);
+  /** The ends of one turn. The completed ones, nearly all, share their statements. */
+  finish(ended: readonly Ended[], now: number): void {
+    const completed = ended.flatMap(({ job, outcome }) => (outcome.kind === "completed" ? [job] : []));
+    this.#remove(completed.map(finishedRow), now);
+    const totals = new Map<string, number>();
+    for (const { name } of completed) totals.set(name, (totals.get(name) ?? 0) + 1);
+    for (const [name, count] of totals) this.#sql.countCompleted.run(name, count);
+    for (const { job, outcome } of ended) this.#finishOther(job, outcome, now);
+  }
+
+  #finishOther(job: ClaimedJob, outcome: Outcome, now: number): void {
     switch (outcome.kind) {
       case "completed":
-        this.#remove({ ...row, key }, now);
-        this.#sql.countCompleted.run(job.name);
         return;
       case "retry":
         this.#sql.reschedule.run(outcome.attempt, outcome.dueAtMs, job.seq);
@@ -115,7 +123,7 @@ export class JobTable {
         return;
       case "dead":
         this.#bury(job.seq, outcome.error, now);
-        this.#release(job.name, key);
+        this.#release(job.name, finishedRow(job).key);
         return;
     }
   }
@@ -189,10 +197,13 @@ export class JobTable {
     return this.#sql.removeDead.run(toSqlText(id)) === 1;
   }
 
-  #remove(row: Pick<JobRow, "seq" | "id" | "name" | "key" | "named">, now: number): void {
-    this.#sql.delete.run(row.seq);
-    if (row.named) this.#sql.markDone.run(row.id, now + IDEMPOTENCY_MS);
-    this.#release(row.name, row.key);
+  /** Done for good: their ids are remembered, and the next of each key is free once all of them are gone. */
+  #remove(rows: readonly FinishedRow[], now: number): void {
+    if (rows.length === 0) return;
+    if (rows.length === 1) this.#sql.delete.run((rows[0] as FinishedRow).seq);
+    else this.#sql.deleteAll.run(JSON.stringify(rows.map((row) => row.seq)));
+    for (const row of rows) if (row.named) this.#sql.markDone.run(row.id, now + IDEMPOTENCY_MS);
+    for (const row of rows) this.#release(row.name, row.key);
   }
 
   #bury(seq: number, error: string, now: number): void {
@@ -221,6 +232,16 @@ function claimedJob(row: JobRow): ClaimedJob {
   };
 }
 
+function finishedRow(job: ClaimedJob): FinishedRow {
+  return {
+    seq: job.seq,
+    id: toSqlText(job.id),
+    name: job.name,
+    key: job.key === undefined ? null : toSqlText(job.key),
+    named: job.named ? 1 : 0,
+  };
+}
+
 function prepareStatements(database: StateDatabase) {
   return {
     insert: database.prepare(
@@ -231,13 +252,15 @@ function prepareStatements(database: StateDatabase) {
          AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE id = ?)
        ON CONFLICT (id) DO NOTHING`,
     ),
-    due: database.prepare<JobRow>(
-      `SELECT ${JOB_COLUMNS} FROM jobs WHERE name = ? AND state = 'waiting' AND held = 0 AND due_at <= ?
-       ORDER BY due_at, seq LIMIT ?`,
+    claim: database.prepare<JobRow>(
+      `UPDATE jobs SET state = 'active' WHERE seq IN (
+         SELECT seq FROM jobs WHERE name = ? AND state = 'waiting' AND held = 0 AND due_at <= ?
+         ORDER BY due_at, seq LIMIT ?
+       ) RETURNING ${JOB_COLUMNS}`,
     ),
-    activate: database.prepare("UPDATE jobs SET state = 'active' WHERE seq = ?"),
     reschedule: database.prepare("UPDATE jobs SET state = 'waiting', attempt = ?, due_at = ? WHERE seq = ?"),
     delete: database.prepare("DELETE FROM jobs WHERE seq = ?"),
+    deleteAll: database.prepare("DELETE FROM jobs WHERE seq IN (SELECT value FROM json_each(?))"),
     release: database.prepare(
       `UPDATE jobs SET held = 0
        WHERE seq = (SELECT seq FROM jobs WHERE name = ? AND key = ? ORDER BY seq LIMIT 1) AND held = 1`,
@@ -281,12 +304,12 @@ function prepareStatements(database: StateDatabase) {
       "SELECT count(*) AS dead FROM dead_letters WHERE ? IS NULL OR name = ?",
     ),
     countCompleted: database.prepare(
-      `INSERT INTO job_totals (name, completed, expired) VALUES (?, 1, 0)
-       ON CONFLICT (name) DO UPDATE SET completed = completed + 1`,
+      `INSERT INTO job_totals (name, completed, expired) VALUES (?, ?, 0)
+       ON CONFLICT (name) DO UPDATE SET completed = completed + excluded.completed`,
     ),
     countExpired: database.prepare(
-      `INSERT INTO job_totals (name, completed, expired) VALUES (?, 0, 1)
-       ON CONFLICT (name) DO UPDATE SET expired = expired + 1`,
+      `INSERT INTO job_totals (name, completed, expired) VALUES (?, 0, ?)
+       ON CONFLICT (name) DO UPDATE SET expired = expired + excluded.expired`,
     ),
     totals: database.prepare<{ readonly completed: number; readonly expired: number }>(
       `SELECT coalesce(sum(completed), 0) AS completed, coalesce(sum(expired), 0) AS expired

@@ -6,7 +6,7 @@ import { pageSize } from "../store/limits.ts";
 import { OwnerLock } from "../store/owner-lock.ts";
 import { type OnTrouble, warnOfTrouble } from "../store/topics.ts";
 import { retryDelayMs } from "./backoff.ts";
-import { type ClaimedJob, JobTable, type Outcome } from "./embedded-jobs.ts";
+import { type ClaimedJob, type Ended, JobTable, type Outcome } from "./embedded-jobs.ts";
 import { ScheduleTable } from "./embedded-schedules.ts";
 import {
   ABORT_GRACE_MS,
@@ -99,7 +99,7 @@ export class EmbeddedQueue implements Queue {
   readonly #workers = new Map<string, Worker>();
   readonly #running = new Set<Running>();
   #adds: PendingAdd[] = [];
-  #ended: { readonly job: ClaimedJob; readonly outcome: Outcome }[] = [];
+  #ended: Ended[] = [];
   #turn: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
@@ -259,7 +259,7 @@ export class EmbeddedQueue implements Queue {
     const claimed: { readonly worker: Worker; readonly job: ClaimedJob }[] = [];
     try {
       this.#database.transaction(() => {
-        for (const { job, outcome } of ended) this.#jobs.finish(job, outcome, now);
+        this.#jobs.finish(ended, now);
         // Twice as many are forgotten as are remembered, so markers can not pile up.
         if (ended.length > 0) this.#jobs.forgetDone(now, 2 * ended.length);
         for (const { job, atMs } of adds) added.push(this.#jobs.insert(job, atMs));
