@@ -84,7 +84,12 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
       botToken,
       mode: socket
         ? { kind: "socket", appToken: appToken ?? "" }
-        : { kind: "http", signingSecret: signingSecret ?? "", path: account.webhookPath },
+        : {
+            kind: "http",
+            signingSecret: signingSecret ?? "",
+            path: account.webhookPath,
+            maxBodyBytes: options.config.gateway.maxBodyBytes,
+          },
       wrapper: account.slashCommand.name,
       replyToMode: (room) => (account.channels?.[room] ?? account.channels?.["*"])?.replyToMode ?? account.replyToMode,
       implicitMentions: account.implicitMentions,

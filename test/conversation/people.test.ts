@@ -6,7 +6,7 @@ import { stage, WAIT_MS } from "./stage.ts";
 
 const CODE = /^[ABCDEFGHJKLMNPQRSTUVWXYZ23456789]{8}$/;
 
-describe.each(PLATFORMS)("a stranger on %s", (name, open) => {
+describe.each(PLATFORMS)("a stranger on %s", (_name, open) => {
   const on = stage(open);
   it("gets a code, is let in by the operator, and may then run commands directly", async () => {
     const { place } = on;
@@ -15,7 +15,7 @@ describe.each(PLATFORMS)("a stranger on %s", (name, open) => {
     await on.shows(direct, [/does not know you/i, place.stranger], () => true, place.stranger);
     const person = await on.gateway.person("pairing");
     const { requests } = await person.call("pairing.list", {});
-    expect(requests).toMatchObject([{ channel: name, actorId: place.stranger }]);
+    expect(requests).toMatchObject([{ channel: place.name, actorId: place.stranger }]);
     const [{ code } = { code: "" }] = requests;
     expect(code).toMatch(CODE);
     expect(place.screen(place.stranger, direct)).toContain(code);
@@ -27,7 +27,7 @@ describe.each(PLATFORMS)("a stranger on %s", (name, open) => {
     expect(place.posted(place.stranger, direct)).toHaveLength(2);
 
     const mark = on.fresh("from-sam");
-    await place.say(place.stranger, direct, name === "slack" ? `exec echo ${mark}` : `/exec echo ${mark}`);
+    await place.say(place.stranger, direct, place.name === "slack" ? `exec echo ${mark}` : `/exec echo ${mark}`);
     // No approver reads Sam's direct messages: the card goes to them, the result to Sam.
     const own = place.direct(place.owner);
     const card = await on.request(own, mark);
@@ -51,7 +51,7 @@ describe.each(PLATFORMS)("a stranger on %s", (name, open) => {
   });
 });
 
-describe.each(EVERYWHERE)("questions on %s", (name, open) => {
+describe.each(EVERYWHERE)("questions on %s", (_name, open) => {
   const on = stage(open);
   const seen = (user: string) => on.place.screen(user, on.place.room);
   const answers = (user: string, ...words: readonly (string | RegExp)[]) =>
@@ -65,13 +65,13 @@ describe.each(EVERYWHERE)("questions on %s", (name, open) => {
   it("/whoami tells ids and rank", async () => {
     const { place } = on;
     await place.command(place.guest, place.room, "/whoami");
-    await answers(place.guest, place.guest, place.room, name === "web" ? "owner" : "authorized");
+    await answers(place.guest, place.guest, place.room, place.name === "web" ? "owner" : "authorized");
   });
 
   it("/status tells that all is well and how this channel is", async () => {
     const { place } = on;
     await place.command(place.owner, place.room, "/status");
-    await answers(place.owner, /All is well/, name, "connected");
+    await answers(place.owner, /All is well/, place.name, "connected");
   });
 
   it("/exec alone tells what holds here and where each value comes from", async () => {
@@ -88,7 +88,7 @@ describe.each(EVERYWHERE)("questions on %s", (name, open) => {
 
   it("a message that is no command is answered with how to give one", async () => {
     const { place } = on;
-    await place.say(place.guest, place.room, name === "web" ? "good morning" : "@bot good morning");
+    await place.say(place.guest, place.room, place.name === "web" ? "good morning" : "@bot good morning");
     await answers(place.guest, "a command starts with /exec");
   });
 

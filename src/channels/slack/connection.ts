@@ -8,7 +8,7 @@ import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { Redactor } from "../text/redact.ts";
 import { CONNECT_MS } from "./limits.ts";
-import { AUTH_ERRORS, platformError } from "./outcome.ts";
+import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
 
 type SocketClient = SocketModeReceiver["client"];
 
@@ -19,9 +19,21 @@ export interface Backoff {
 
 export const RECONNECT: Backoff = { minMs: 1000, maxMs: 30_000 };
 
+/**
+ * Farewells of Slack after which a new connection would end the same way, so the next attempt waits and the status says
+ * why. The others (`warning`, `refresh_requested`) mean: connect anew, now. docs.slack.dev/apis/events-api/using-socket-mode
+ */
+const TROUBLED_FAREWELLS: ReadonlyMap<string, string> = new Map([
+  ["link_disabled", "Socket Mode is switched off for this app; switch it on in the app's settings"],
+  [
+    "too_many_websockets",
+    "the app has more connections open than Slack allows; stop other processes that use this app token",
+  ],
+]);
+
 /** A connection that lived this long was a good one: the next attempt follows at once. */
 const STABLE_MS = 5000;
-/** How long a closing socket may take before it is cut. */
+/** How long a closing socket may take before it is cut. The SDK itself waits 30 s, in which nothing arrives. */
 const CLOSE_MS = 1500;
 
 export type ConnectionState = Pick<ChannelStatus, "state" | "detail">;
@@ -40,11 +52,22 @@ export class SocketConnection {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
   private closed: () => void = () => {};
-  private readonly onClose = (): void => this.closed();
-  private readonly onFrame = (data: unknown): void => this.checkHello(data);
+  /** Why Slack ended the connection that closes now. */
+  private farewell: string | undefined;
+  private cut: NodeJS.Timeout | undefined;
+  private readonly onClose = (): void => {
+    clearTimeout(this.cut);
+    this.closed();
+  };
+  private readonly onFrame = (data: unknown): void => {
+    if (typeof data !== "string") return;
+    this.checkHello(data);
+    this.checkFarewell(data);
+  };
 
   constructor(options: SocketConnectionOptions) {
     this.options = options;
+    guardFrames(options);
     options.client.on("ws_message", this.onFrame);
     options.client.on("disconnected", this.onClose);
   }
@@ -71,8 +94,10 @@ export class SocketConnection {
 
   private async run(first: () => void, refused: (error: unknown) => void): Promise<void> {
     let failures = 0;
+    let trouble: string | undefined;
     while (!this.stopped) {
-      this.options.onState({ state: "connecting" });
+      this.options.onState({ state: "connecting", ...(trouble === undefined ? {} : { detail: trouble }) });
+      this.farewell = undefined;
       const closed = this.nextClose();
       try {
         await this.connect();
@@ -80,30 +105,41 @@ export class SocketConnection {
         if (this.stopped) break;
         const code = platformError(error);
         if (code !== undefined && AUTH_ERRORS.has(code)) {
-          this.options.onState({ state: "failed", detail: code });
+          const { why } = failureOf(error);
+          this.options.log.error({ why }, "Slack refuses the app token; given up until a restart");
+          this.options.onState({ state: "failed", detail: why });
           refused(error);
           return;
         }
         failures += 1;
-        const waitMs = this.delay(failures);
-        const why = error === undefined ? "the socket closed" : describeError(error, this.options.redactor);
-        this.options.onState({ state: "connecting", detail: `${why}; next attempt in ${Math.ceil(waitMs / 1000)} s` });
-        this.options.log.warn({ failures, waitMs, why }, "Slack is not reachable");
-        first();
-        await this.pause(waitMs);
+        trouble =
+          error === undefined ? (this.farewell ?? "the socket closed") : describeError(error, this.options.redactor);
+        await this.wait(Math.max(this.delay(failures), retryAfterMs(error)), failures, trouble, first);
         continue;
       }
       const since = this.options.monotonic();
       this.options.onState({ state: "connected" });
       first();
       await closed;
+      if (this.stopped) break;
       const lived = this.options.monotonic() - since;
+      trouble = this.farewell;
       failures = lived >= STABLE_MS ? 0 : failures + 1;
-      if (!this.stopped) this.options.log.info({ livedMs: Math.round(lived) }, "Slack connection closed; reconnecting");
-      if (failures > 1) await this.pause(this.delay(failures - 1));
+      this.options.log.info({ livedMs: Math.round(lived) }, "Slack connection closed; reconnecting");
+      if (trouble !== undefined) {
+        failures = Math.max(failures, 1);
+        await this.wait(this.delay(failures), failures, trouble, first);
+      } else if (failures > 1) await this.pause(this.delay(failures - 1));
     }
     this.options.onState({ state: "stopped" });
     first();
+  }
+
+  private async wait(waitMs: number, failures: number, why: string, first: () => void): Promise<void> {
+    this.options.onState({ state: "connecting", detail: `${why}; next attempt in ${Math.ceil(waitMs / 1000)} s` });
+    this.options.log.warn({ failures, waitMs, why }, "Slack is not reachable");
+    first();
+    await this.pause(waitMs);
   }
 
   private async connect(): Promise<void> {
@@ -157,8 +193,8 @@ export class SocketConnection {
   }
 
   /** Slack spreads events over all sockets of an app: a second process with the same token takes half of them. */
-  private checkHello(data: unknown): void {
-    if (typeof data !== "string" || !data.includes('"hello"')) return;
+  private checkHello(data: string): void {
+    if (!data.includes('"hello"')) return;
     const connections = /"num_connections":\s*(\d+)/.exec(data)?.[1];
     if (connections !== undefined && Number(connections) > 1) {
       this.options.log.warn(
@@ -167,4 +203,32 @@ export class SocketConnection {
       );
     }
   }
+
+  /** The SDK closes the socket after this frame; one whose other end does not close is cut. */
+  private checkFarewell(data: string): void {
+    if (!/^\s*\{\s*"type"\s*:\s*"disconnect"/.test(data)) return;
+    const reason = /"reason"\s*:\s*"(\w{1,64})"/.exec(data)?.[1] ?? "";
+    this.farewell = TROUBLED_FAREWELLS.get(reason);
+    clearTimeout(this.cut);
+    this.cut = setTimeout(() => void Promise.resolve(this.options.client.disconnect()).catch(() => {}), CLOSE_MS);
+    this.cut.unref();
+  }
+}
+
+/** The SDK reads frames in an async listener that nobody awaits: one frame of an unknown shape would end the process. */
+function guardFrames({ client, log, redactor }: SocketConnectionOptions): void {
+  const sdk = client as unknown as { onWebSocketMessage(data: unknown, isBinary: boolean): Promise<void> };
+  const read = sdk.onWebSocketMessage.bind(client);
+  client.removeAllListeners("ws_message");
+  client.on("ws_message", (data: unknown, isBinary: boolean) => {
+    read(data, isBinary).catch((error: unknown) => {
+      log.warn({ why: describeError(error, redactor) }, "Slack sent a frame that can not be read; it is left out");
+    });
+  });
+}
+
+/** Slack's own time to wait, when it named one. */
+function retryAfterMs(error: unknown): number {
+  const failure = failureOf(error);
+  return failure.kind === "retry" ? failure.afterMs : 0;
 }

@@ -1,6 +1,7 @@
 /**
- * HTTP mode: the listener for Slack's request URL. Bolt verifies the signature over the untouched body; it accepts
- * timestamps from the future, so the clock difference is checked here in both directions first.
+ * HTTP mode: the listener for Slack's request URL. Bolt verifies the signature over the untouched body, within its limit,
+ * and answers unsigned certificate checks (`ssl_check`); it accepts timestamps from the future, so the clock difference
+ * is checked here in both directions first.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HTTPReceiver } from "@slack/bolt";
@@ -8,9 +9,11 @@ import { SIGNATURE_WINDOW_S } from "./limits.ts";
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-export function isFreshTimestamp(header: string | string[] | undefined, nowMs: number): boolean {
-  if (typeof header !== "string" || !/^\d{1,12}$/.test(header)) return false;
-  return Math.abs(nowMs / 1000 - Number(header)) <= SIGNATURE_WINDOW_S;
+/** Without the header nothing is signed: bolt refuses that, except for a certificate check, which carries nothing. */
+function isStale(header: string | string[] | undefined, nowMs: number): boolean {
+  if (header === undefined) return false;
+  if (typeof header !== "string" || !/^\d{1,12}$/.test(header)) return true;
+  return Math.abs(nowMs / 1000 - Number(header)) > SIGNATURE_WINDOW_S;
 }
 
 export function slackRequestListener(receiver: HTTPReceiver, path: string, nowMs: () => number): RequestListener {
@@ -20,7 +23,7 @@ export function slackRequestListener(receiver: HTTPReceiver, path: string, nowMs
       refuse(response, 404);
     } else if (request.method !== "POST") {
       refuse(response, 405);
-    } else if (!isFreshTimestamp(request.headers["x-slack-request-timestamp"], nowMs())) {
+    } else if (isStale(request.headers["x-slack-request-timestamp"], nowMs())) {
       request.resume();
       refuse(response, 401);
     } else {

@@ -55,6 +55,9 @@ export const RESPONSE_URL_USES = 5;
 /** authentication/verifying-requests-from-slack */
 export const SIGNATURE_WINDOW_S = 300;
 
+/** Largest request body in HTTP mode. A press carries its whole message, which stays far below. */
+export const MAX_BODY_BYTES = 1_048_576;
+
 /** The SDK's own default of 5 s drops sockets on a busy machine. */
 export const PING_TIMEOUT_MS = 15_000;
 export const CONNECT_MS = 15_000;

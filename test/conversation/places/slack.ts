@@ -1,11 +1,21 @@
 import { drawMessage } from "../../emulators/slack/markup.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
-import type { OpenPlace } from "../place.ts";
+import type { OpenPlace, Place, PlaceOptions } from "../place.ts";
 
 const [OWNER, GUEST, SECOND, STRANGER, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0LINHTRAN", "U0STRANGE", "C0OPSROOM"];
 const BOT = "U0OPENCLAW";
 
-export const openSlack: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
+const SIGNING_SECRET = "5f0c7d21a9b34e6f8d1c2b3a4e5f6071";
+
+export const openSlack: OpenPlace = (options) => open("socket", options);
+
+/** Slack posts to the gateway's own port instead of a socket that the gateway opened. */
+export const openSlackHttp: OpenPlace = (options) => open("http", options);
+
+async function open(
+  mode: "socket" | "http",
+  { target = "channel", crowd: size = 0 }: PlaceOptions = {},
+): Promise<Place> {
   const emulator = new SlackEmulator({
     commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
   });
@@ -24,10 +34,14 @@ export const openSlack: OpenPlace = async ({ target = "channel", crowd: size = 0
     stranger: STRANGER,
     crowd,
     room: ROOM,
-    env: { SLACK_BOT_TOKEN: emulator.tokens.bot, SLACK_APP_TOKEN: emulator.tokens.app },
+    env: {
+      SLACK_BOT_TOKEN: emulator.tokens.bot,
+      ...(mode === "socket" ? { SLACK_APP_TOKEN: emulator.tokens.app } : { SLACK_SIGNING_SECRET: SIGNING_SECRET }),
+    },
     config: {
       channels: {
         slack: {
+          mode,
           apiRoot: emulator.apiUrl,
           allowFrom: [OWNER, GUEST, ...crowd],
           channels: { [ROOM]: {} },
@@ -37,7 +51,10 @@ export const openSlack: OpenPlace = async ({ target = "channel", crowd: size = 0
       commands: { ownerAllowFrom: [`slack:${OWNER}`] },
     },
     direct: (user) => workspace.openIm(user).id,
-    attach: async () => {},
+    async attach(gateway) {
+      if (mode === "socket") return;
+      emulator.delivery.target = { url: `${gateway.url}/slack/events`, signingSecret: SIGNING_SECRET };
+    },
     stop: () => emulator.stop(),
     async command(user, chat, text) {
       const [name = "", ...rest] = text.split(" ");
@@ -84,4 +101,4 @@ export const openSlack: OpenPlace = async ({ target = "channel", crowd: size = 0
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),
   };
-};
+}

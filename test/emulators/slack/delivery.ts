@@ -44,6 +44,7 @@ export class Delivery {
   private readonly now: () => number;
   private turn = 0;
   private ignoredAcks = 0;
+  private readonly refusals: string[] = [];
   private lastEvent: Json | undefined;
 
   constructor(journal: Journal, now: () => number, options: DeliveryOptions) {
@@ -55,6 +56,11 @@ export class Delivery {
   accept(socket: WebSocket): void {
     this.sockets.add(socket);
     socket.once("close", () => this.sockets.delete(socket));
+    const refusal = this.refusals.shift();
+    if (refusal !== undefined) {
+      socket.send(farewell(refusal));
+      return;
+    }
     socket.on("message", (data) => this.onFrame(String(data)));
     socket.send(
       JSON.stringify({
@@ -79,9 +85,22 @@ export class Delivery {
   }
 
   disconnect(reason: string): void {
-    for (const socket of this.sockets) {
-      socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "emulator" } }));
-    }
+    for (const socket of this.sockets) socket.send(farewell(reason));
+  }
+
+  /** The next `times` connections are told off instead of greeted. */
+  refuseSockets(reason: string, times: number): void {
+    this.refusals.push(...Array.from({ length: times }, () => reason));
+  }
+
+  /** Nothing the app sends is read any more, the end of its connection neither. */
+  freeze(): void {
+    for (const socket of this.sockets) socket.pause();
+  }
+
+  /** A frame as it is, well-formed or not. */
+  sendFrame(text: string): void {
+    for (const socket of this.sockets) socket.send(text);
   }
 
   reset(): void {
@@ -94,6 +113,7 @@ export class Delivery {
     this.timers.clear();
     this.unsent.length = 0;
     this.ignoredAcks = 0;
+    this.refusals.length = 0;
     this.lastEvent = undefined;
   }
 
@@ -196,6 +216,10 @@ export class Delivery {
       return { kind: "timeout" };
     }
   }
+}
+
+function farewell(reason: string): string {
+  return JSON.stringify({ type: "disconnect", reason, debug_info: { host: "emulator" } });
 }
 
 function parseAck(text: string): Json {

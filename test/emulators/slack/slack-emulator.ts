@@ -297,6 +297,11 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     this.delivery.disconnect(reason);
   }
 
+  /** The next connections are ended with this reason before they are greeted. */
+  refuseSockets(reason: string, times = 1): void {
+    this.delivery.refuseSockets(reason, times);
+  }
+
   noAck(times = 1): void {
     this.delivery.noAck(times);
   }

@@ -11,6 +11,14 @@ const groupPolicy = z.enum(GROUP_POLICIES);
 const replyToMode = z.enum(REPLY_TO_MODES).describe("Answer in a thread: never, for the first message, always.");
 const autoSwitch = z.union([z.boolean(), z.literal("auto")]);
 
+const webhookPath = (description: string) =>
+  z
+    .string()
+    .regex(/^(?:\/[A-Za-z0-9._~-]+)+$/, {
+      error: "a path such as /slack/events, without host, query or `/` at its end",
+    })
+    .describe(description);
+
 /* What the three platforms have in common. */
 
 const accountDefaults = {
@@ -91,7 +99,7 @@ const slackShape = {
   botToken: secret("`xoxb-…`; or the variable SLACK_BOT_TOKEN."),
   appToken: secret("`xapp-…`, for socket mode; or SLACK_APP_TOKEN."),
   signingSecret: secret("For http mode; or SLACK_SIGNING_SECRET."),
-  webhookPath: text("Path Slack posts to in http mode; one per account."),
+  webhookPath: webhookPath("Path Slack posts to in http mode; one per account."),
   apiRoot: url("Root of the Slack API, for a proxy or a test server."),
   channels: z
     .record(
@@ -187,7 +195,7 @@ const telegramShape = {
   apiRoot: url("Root of the Bot API without the token, for a local Bot API server or a test server."),
   webhookUrl: url("Public address Telegram posts to; unset: long polling."),
   webhookSecret: secret("Required with `webhookUrl`; or TELEGRAM_WEBHOOK_SECRET."),
-  webhookPath: text("Path of the webhook."),
+  webhookPath: webhookPath("Path of the webhook."),
   webhookHost: text("Address the webhook listens on."),
   webhookPort: count("Port the webhook listens on.", 0, 65_535),
   groups: z

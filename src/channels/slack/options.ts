@@ -1,0 +1,40 @@
+/** What one Slack account is made from. */
+import type { ChannelStatus } from "../channel.ts";
+import type { Backoff } from "./connection.ts";
+import type { ReplyToMode } from "./inbound.ts";
+import type { ImplicitMentions } from "./listeners.ts";
+
+export type SlackMode =
+  /** `appToken` (`xapp-…`) needs the scope `connections:write`. */
+  | { readonly kind: "socket"; readonly appToken: string }
+  /** Requests arrive at the channel's `requestListener`, or on an own port when `listen` is set. */
+  | {
+      readonly kind: "http";
+      readonly signingSecret: string;
+      /** Default `/slack/events`. One path serves events, interactivity and slash commands. */
+      readonly path?: string;
+      /** Largest request body in bytes; larger ones are answered 413. Default 1 MiB. */
+      readonly maxBodyBytes?: number;
+      readonly listen?: { readonly host: string; readonly port: number };
+    };
+
+export interface SlackOptions {
+  readonly accountId: string;
+  /** `xoxb-…` */
+  readonly botToken: string;
+  readonly mode: SlackMode;
+  /** By conversation; default `off` everywhere. */
+  readonly replyToMode?: (chatId: string) => ReplyToMode;
+  /** Default: both. */
+  readonly implicitMentions?: ImplicitMentions;
+  /** Report what other bots say, for rooms that answer bots. Default false; the bot itself is never reported. */
+  readonly allowBots?: boolean;
+  /** Slash command that takes any other as its text. Default `openclaw`. */
+  readonly wrapper?: string;
+  /** Web API root, for a proxy. Default Slack's own. */
+  readonly apiUrl?: string;
+  readonly reconnect?: Backoff;
+  readonly pingTimeoutMs?: number;
+  /** Called on every change of the channel's status. */
+  readonly onStatus?: (status: ChannelStatus) => void;
+}

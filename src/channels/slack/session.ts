@@ -1,0 +1,193 @@
+/** One life of the connection to Slack: its clients, its listeners and its way in, from start to stop. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
+import { ExecError } from "../../core/errors.ts";
+import type { AdapterDeps } from "../adapter-deps.ts";
+import type { Ingress } from "../channel.ts";
+import { boltLogger } from "./bolt-log.ts";
+import { type ConnectionState, RECONNECT, SocketConnection } from "./connection.ts";
+import { DurableReceiver } from "./durable-receiver.ts";
+import { type RequestListener, slackRequestListener } from "./http.ts";
+import type { SlackIdentity } from "./inbound.ts";
+import * as limits from "./limits.ts";
+import { SlackListeners } from "./listeners.ts";
+import { People, Threads } from "./lookup.ts";
+import { BOT_SCOPES, DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
+import type { SlackOptions } from "./options.ts";
+import { Outbox } from "./outbox.ts";
+import { PrivateAnswers } from "./private-answers.ts";
+import type { ResponseUrls } from "./response-urls.ts";
+
+export interface Session {
+  readonly outbox: Outbox;
+  /** HTTP mode: takes Slack's requests. */
+  readonly requestListener?: RequestListener;
+  stop(): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly options: SlackOptions;
+  readonly deps: AdapterDeps;
+  readonly ingress: Ingress;
+  /** Outlives the session: an answer may still be owed when the connection is made anew. */
+  readonly responseUrls: ResponseUrls;
+  readonly onState: (state: ConnectionState) => void;
+}
+
+interface Way {
+  readonly requestListener?: RequestListener;
+  stop(): Promise<void>;
+}
+
+/** Rejects with what Slack or the network answered. */
+export async function openSession(session: SessionOptions): Promise<Session> {
+  const { options, deps, responseUrls } = session;
+  const logger = boltLogger(deps.log, deps.redactor);
+  const slackApiUrl = options.apiUrl === undefined ? {} : { slackApiUrl: options.apiUrl };
+  // Each client gets its own object: the SDK writes into the one it is given. No headers: the bot token would end up there.
+  const writeOptions = (): webApi.WebClientOptions => ({
+    ...slackApiUrl,
+    logger,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    timeout: limits.WEB_API_TIMEOUT_MS,
+  });
+  const { receiver, connect } = wayIn(session, logger, writeOptions());
+  const app = new App({
+    token: options.botToken,
+    receiver: new DurableReceiver(receiver),
+    // Otherwise a refused token is an unhandled rejection in the constructor.
+    deferInitialization: true,
+    convoStore: false,
+    logger,
+    clientOptions: writeOptions(),
+  });
+  app.error(async (error) => {
+    throw error;
+  });
+  await app.init();
+  const auth = await app.client.auth.test();
+  const reads = new webApi.WebClient(options.botToken, {
+    ...writeOptions(),
+    rejectRateLimitedCalls: false,
+    retryConfig: { retries: 2, minTimeout: 200, maxTimeout: 2000 },
+  });
+  const identity: SlackIdentity = {
+    accountId: options.accountId,
+    teamId: auth.team_id ?? "",
+    botUserId: auth.user_id ?? "",
+    botId: auth.bot_id,
+  };
+  const botName = auth.user ?? "openclaw";
+  const threads = new Threads(reads, identity.botUserId);
+  const privately = new PrivateAnswers(app.client, responseUrls);
+  const outbox = new Outbox({ writes: app.client, reads, botName, threads, privately, deps });
+  new SlackListeners({
+    identity,
+    rules: {
+      replyToMode: options.replyToMode ?? (() => "off"),
+      allowBots: options.allowBots ?? false,
+      // Cards name `approve` as what to type, so it is understood whatever is registered.
+      commandNames: new Set(["approve", ...deps.commands.map((command) => command.name)]),
+    },
+    implicitMentions: options.implicitMentions ?? { replyToBot: true, threadParticipation: true },
+    wrapper: options.wrapper ?? DEFAULT_WRAPPER,
+    people: new People(reads, () => deps.clock.now()),
+    threads,
+    privately,
+    responseUrls,
+    ingress: session.ingress,
+    deps,
+  }).attach(app);
+  return { outbox, ...(await connect(accountDetail(auth, botName))) };
+}
+
+function wayIn(
+  session: SessionOptions,
+  logger: ReturnType<typeof boltLogger>,
+  clientOptions: webApi.WebClientOptions,
+): { readonly receiver: SocketModeReceiver | HTTPReceiver; readonly connect: (detail: string) => Promise<Way> } {
+  const { mode, pingTimeoutMs } = session.options;
+  if (mode.kind === "socket") {
+    const receiver = new SocketModeReceiver({
+      appToken: mode.appToken,
+      autoReconnectEnabled: false,
+      clientPingTimeout: pingTimeoutMs ?? limits.PING_TIMEOUT_MS,
+      logger,
+      installerOptions: { clientOptions },
+    });
+    return { receiver, connect: (detail) => bySocket(session, receiver, detail) };
+  }
+  const path = mode.path ?? DEFAULT_PATH;
+  const receiver = new HTTPReceiver({
+    signingSecret: mode.signingSecret,
+    endpoints: [path],
+    bodyLimit: mode.maxBodyBytes ?? limits.MAX_BODY_BYTES,
+    logger,
+  });
+  return { receiver, connect: (detail) => byHttp(session, receiver, { path, listen: mode.listen, detail }) };
+}
+
+async function bySocket(
+  { options, deps, onState }: SessionOptions,
+  receiver: SocketModeReceiver,
+  detail: string,
+): Promise<Way> {
+  const connection = new SocketConnection({
+    client: receiver.client,
+    log: deps.log,
+    redactor: deps.redactor,
+    monotonic: () => deps.clock.monotonic(),
+    backoff: options.reconnect ?? RECONNECT,
+    onState: (state) => onState(state.state === "connected" ? { ...state, detail } : state),
+  });
+  await connection.start();
+  return { stop: () => connection.stop() };
+}
+
+async function byHttp(
+  { deps, onState }: SessionOptions,
+  receiver: HTTPReceiver,
+  to: {
+    readonly path: string;
+    readonly listen: { readonly host: string; readonly port: number } | undefined;
+    readonly detail: string;
+  },
+): Promise<Way> {
+  const requestListener = slackRequestListener(receiver, to.path, () => deps.clock.now());
+  const server = to.listen === undefined ? undefined : await listenOn(requestListener, to.listen);
+  const where = server === undefined ? to.path : `port ${(server.address() as AddressInfo).port}, ${to.path}`;
+  onState({ state: "connected", detail: `${to.detail}; listening on ${where}` });
+  return {
+    requestListener,
+    async stop() {
+      if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function accountDetail(auth: webApi.AuthTestResponse, botName: string): string {
+  const granted = auth.response_metadata?.scopes;
+  const missing = granted === undefined ? [] : BOT_SCOPES.filter((scope) => !granted.includes(scope));
+  const who = `@${botName} in ${auth.team ?? auth.team_id ?? "?"}`;
+  return missing.length === 0 ? who : `${who}; missing scopes: ${missing.join(", ")}`;
+}
+
+async function listenOn(
+  listener: RequestListener,
+  address: { readonly host: string; readonly port: number },
+): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === "EADDRINUSE"
+          ? "is in use; choose another for channels.slack"
+          : `can not be used (${error.code})`;
+      reject(new ExecError("invalid-argument", `Port ${address.port} on ${address.host} ${why}.`));
+    });
+    server.listen(address.port, address.host, resolve);
+  });
+  return server;
+}
