@@ -1,7 +1,5 @@
+import { PROCESS_ACTIONS as ACTIONS, type ProcessAction as Action } from "../core/exec/process-tool.ts";
 import type { CommandDefinition } from "./command.ts";
-
-const ACTIONS = ["list", "poll", "log", "write", "send-keys", "submit", "paste", "kill", "clear", "remove"] as const;
-type Action = (typeof ACTIONS)[number];
 
 export const process: CommandDefinition = {
   name: "process",
@@ -13,12 +11,13 @@ export const process: CommandDefinition = {
     "/process poll <session>",
     "/process write <session> <text>",
     "/process send-keys <session> C-c Enter",
+    "/process resize <session> 100x40",
     "/process kill <session>",
   ],
   options: [
     { name: "action", description: "What to do (default list)", choices: ACTIONS },
     { name: "session", description: "The session's id, for example quiet-otter" },
-    { name: "data", description: "Text to write or paste, or key names" },
+    { name: "data", description: "Text to write or paste, key names, or a size such as 100x40" },
     { name: "offset", description: "First line of the log, from 0" },
     { name: "limit", description: "How many lines of the log" },
   ],
@@ -75,6 +74,13 @@ export function parseProcessText(args: string): { readonly call: Call } | { read
       const keys = rest.split(/\s+/).filter((key) => key !== "");
       if (keys.length === 0) return { error: "Which keys? For example: /process send-keys <session> C-c Enter" };
       call.keys = keys;
+      break;
+    }
+    case "resize": {
+      const size = /^(\d{1,5})\s*[x×\s]\s*(\d{1,5})$/i.exec(rest);
+      if (!size) return { error: "Which size? Columns and rows, for example: /process resize <session> 100x40" };
+      call.cols = Number(size[1]);
+      call.rows = Number(size[2]);
       break;
     }
     default:

@@ -1,4 +1,7 @@
-/** The four actions of the process tool that send something to a session. Everything is checked before the first byte goes. */
+/**
+ * The actions of the process tool that reach a session's program: four send something, one changes the size of its
+ * terminal. Everything is checked before the first byte goes.
+ */
 import { ExecError } from "../errors.ts";
 import { type CursorKeyMode, encodeKey, hexByte } from "../process/keys.ts";
 import type { ProcessSession } from "../process/session.ts";
@@ -15,6 +18,9 @@ const PASTE_START = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
 /** A program that has just started says how it wants its arrow keys with its first output; if it stays silent, the normal way. */
 const CURSOR_MODE_WAIT_MS = 1000;
+/** Largest terminal; a replay shows no larger one either. */
+export const MAX_COLS = 500;
+export const MAX_ROWS = 200;
 
 export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "paste", InputAction>> = {
   async write(session, args) {
@@ -72,6 +78,33 @@ export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "p
     return { ...result, details: { ...result.details, bracketed } };
   },
 };
+
+/** What is not given stays as it is. */
+export function resizeTerminal(session: ProcessSession, args: ProcessArgs): Sent {
+  const now = session.handle?.terminal;
+  if (now === undefined) {
+    throw invalid(
+      session.handle === undefined
+        ? `Session ${session.id} has not started yet; there is no terminal to resize.`
+        : `Session ${session.id} has no terminal, so it has no size. Start the command with pty: true.`,
+    );
+  }
+  if (args.cols === undefined && args.rows === undefined) {
+    throw invalid(`resize needs cols (1 to ${MAX_COLS}), rows (1 to ${MAX_ROWS}), or both.`);
+  }
+  const cols = within("cols", args.cols ?? now.cols, MAX_COLS);
+  const rows = within("rows", args.rows ?? now.rows, MAX_ROWS);
+  session.resize(cols, rows);
+  return {
+    text: `Session ${session.id} now has a terminal of ${cols} columns and ${rows} rows.`,
+    details: { cols, rows },
+  };
+}
+
+function within(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw invalid(`${name} must be a whole number from 1 to ${most}; ${value} is not. The size was not changed.`);
+}
 
 /**
  * Unless told, a paste is bracketed when the program asked for that; to one that did not the marks would be typed text.

@@ -6,7 +6,7 @@ import { cutMiddle } from "../process/command-name.ts";
 import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Delivery } from "../process/unread.ts";
-import { inputActions } from "./process-input.ts";
+import { inputActions, resizeTerminal } from "./process-input.ts";
 import { exitLine, listLine, listRow, logPage } from "./process-view.ts";
 import type { ToolResult } from "./results.ts";
 
@@ -18,6 +18,7 @@ export const PROCESS_ACTIONS = [
   "send-keys",
   "submit",
   "paste",
+  "resize",
   "kill",
   "clear",
   "remove",
@@ -50,6 +51,8 @@ const processArgs = z.strictObject({
   offset: whole("offset"),
   limit: whole("limit"),
   timeout: optional(z.coerce.number({ error: "timeout must be a number of milliseconds" })),
+  cols: optional(z.coerce.number({ error: "cols must be a number" })),
+  rows: optional(z.coerce.number({ error: "rows must be a number" })),
 });
 export type ProcessArgs = z.output<typeof processArgs>;
 
@@ -145,6 +148,14 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
         }
         const sent = await inputActions[action](session, args);
         return done(sent.text, { status: "running", sessionId: id, ...sent.details });
+      }
+      case "resize": {
+        if (session === undefined) return unknown(id);
+        if (session.end !== undefined) return failed(`Session ${id} has ended; there is no terminal to resize.`);
+        const refused = foreground(session);
+        if (refused !== undefined) return refused;
+        const resized = resizeTerminal(session, args);
+        return done(resized.text, { status: "running", sessionId: id, ...resized.details });
       }
     }
   }

@@ -46,6 +46,7 @@ export function listRow(session: ProcessSession): Readonly<Record<string, unknow
     truncated: session.truncated,
   };
   if (end === undefined) {
+    const terminal = session.handle?.terminal;
     return {
       ...base,
       pid: session.pid,
@@ -53,6 +54,7 @@ export function listRow(session: ProcessSession): Readonly<Record<string, unknow
       waitingForInput: session.waitingForInput,
       idleMs: Math.round(session.idleMs),
       lastOutputAt: session.lastOutputAtMs,
+      ...(terminal === undefined ? {} : { cols: terminal.cols, rows: terminal.rows }),
     };
   }
   return {

@@ -48,7 +48,6 @@ export interface RecordingOptions {
 
 export interface Recording {
   readonly path: string;
-  resized(cols: number, rows: number): void;
   /** Settles when the session has ended and the file is whole. */
   readonly finished: Promise<void>;
 }
@@ -116,17 +115,15 @@ export class Recordings {
     const unsubscribe =
       handle.onRawOutput?.((stream, chunk) => output(stream, decoders[stream].write(Buffer.from(chunk)))) ??
       handle.onOutput(output);
+    const unfollow = handle.onResize?.((cols, rows) => line([seconds(), "r", `${cols}x${rows}`]));
     const finished = handle.ended.then(async () => {
       unsubscribe();
+      unfollow?.();
       for (const stream of ["stdout", "stderr"] as const) output(stream, decoders[stream].end());
       await file.close();
       if (++this.#sinceSweep >= SWEEP_EVERY) await this.sweep(clock.now());
     });
-    return {
-      path,
-      resized: (cols, rows) => line([seconds(), "r", `${cols}x${rows}`]),
-      finished,
-    };
+    return { path, finished };
   }
 
   /** Newest first. Files that are no recordings are left out. */

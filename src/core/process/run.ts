@@ -15,9 +15,10 @@ import type {
   OutputListener,
   ProcessHandle,
   RawOutputListener,
+  ResizeListener,
   SpawnPlan,
   StreamName,
-  TerminalModes,
+  TerminalState,
 } from "./types.ts";
 
 /** After exit, output held open by others is waited for this long, restarted by data, and never longer than the cap. */
@@ -52,10 +53,8 @@ export class Run implements ProcessHandle {
   readonly #startedAt: number;
   readonly #output: OutputHub;
   readonly #notes: string[] = [];
-  #terminal: { cursorKeys: TerminalModes["cursorKeys"]; bracketedPaste: boolean } = {
-    cursorKeys: "unknown",
-    bracketedPaste: false,
-  };
+  readonly #resizeListeners = new Set<ResizeListener>();
+  #terminal: TerminalState;
   #deadline: Deadline | undefined;
   #drain: Deadline | undefined;
   #drainSince = 0;
@@ -76,6 +75,7 @@ export class Run implements ProcessHandle {
   ) {
     this.#plan = plan;
     this.#deps = deps;
+    this.#terminal = { cols: 0, rows: 0, ...plan.pty, cursorKeys: "unknown", bracketedPaste: false };
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -122,7 +122,7 @@ export class Run implements ProcessHandle {
     return this.#transport.pty;
   }
 
-  get terminal(): TerminalModes | undefined {
+  get terminal(): TerminalState | undefined {
     return this.#transport.pty ? this.#terminal : undefined;
   }
 
@@ -164,7 +164,19 @@ export class Run implements ProcessHandle {
   }
 
   resize(cols: number, rows: number): void {
-    if (this.#exit === undefined && !this.#settled) this.#transport.resize(cols, rows);
+    if (!this.#transport.pty || this.#exit !== undefined || this.#settled) throw terminalGone();
+    try {
+      this.#transport.resize(cols, rows);
+    } catch {
+      throw terminalGone();
+    }
+    this.#terminal = { ...this.#terminal, cols, rows };
+    for (const listener of this.#resizeListeners) listener(cols, rows);
+  }
+
+  onResize(listener: ResizeListener): () => void {
+    this.#resizeListeners.add(listener);
+    return () => this.#resizeListeners.delete(listener);
   }
 
   stop(reason: ForcedReason): void {
@@ -201,8 +213,10 @@ export class Run implements ProcessHandle {
         this.#reply("\x1b[?6c");
         return;
       case "mode":
-        if (request.mode === 1) this.#terminal.cursorKeys = request.on ? "application" : "normal";
-        if (request.mode === 2004) this.#terminal.bracketedPaste = request.on;
+        if (request.mode === 1) {
+          this.#terminal = { ...this.#terminal, cursorKeys: request.on ? "application" : "normal" };
+        }
+        if (request.mode === 2004) this.#terminal = { ...this.#terminal, bracketedPaste: request.on };
         return;
     }
   }
@@ -320,6 +334,13 @@ export class Run implements ProcessHandle {
       notes: this.#notes,
     });
   }
+}
+
+function terminalGone(): ExecError {
+  return new ExecError(
+    "invalid-argument",
+    "There is no terminal to resize: the program ended, or was started without one.",
+  );
 }
 
 function stdinClosed(): ExecError {

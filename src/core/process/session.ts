@@ -308,6 +308,7 @@ export class ProcessSession {
     await this.#handle.endInput();
   }
 
+  /** Throws an `ExecError` where there is no terminal (any more). */
   resize(cols: number, rows: number): void {
     this.#handle?.resize(cols, rows);
   }

@@ -22,6 +22,7 @@ export interface Transport {
   /** Resolves when the bytes are taken; rejects when the other side has closed. */
   write(data: Uint8Array): Promise<void>;
   endInput(): Promise<void>;
+  /** Pipes have no size. */
   resize(cols: number, rows: number): void;
   /** Stops listening to output that others still hold open. `closed` may or may not follow. */
   detach(): void;

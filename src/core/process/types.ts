@@ -28,8 +28,10 @@ export interface EndInfo {
   readonly notes: readonly string[];
 }
 
-/** What the program told its terminal; decides the bytes of arrow keys and of a paste. */
-export interface TerminalModes {
+/** A terminal as the program in it made it; decides the bytes of arrow keys and of a paste. */
+export interface TerminalState {
+  readonly cols: number;
+  readonly rows: number;
   /** `unknown` until the program says it. */
   readonly cursorKeys: "unknown" | "normal" | "application";
   /** The program asked for pastes to be bracketed (mode 2004). */
@@ -40,6 +42,8 @@ export type StreamName = "stdout" | "stderr";
 
 /** `plain`: the text is known to be printable ASCII, TAB, LF and CR only, which spares looking at it again. */
 export type OutputListener = (stream: StreamName, text: string, plain?: boolean) => void;
+
+export type ResizeListener = (cols: number, rows: number) => void;
 
 /** The chunk must not be kept. */
 export type RawOutputListener = (stream: StreamName, chunk: Uint8Array) => void;
@@ -55,7 +59,7 @@ export interface ProcessHandle {
   readonly queuedInput?: number;
   readonly warnings: readonly string[];
   /** PTY children only. */
-  readonly terminal?: TerminalModes | undefined;
+  readonly terminal?: TerminalState | undefined;
   /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
   onOutput(listener: OutputListener): () => void;
   /**
@@ -68,7 +72,10 @@ export interface ProcessHandle {
   /** Resolves when the bytes have been accepted; rejects when stdin is not writable. */
   write(data: string | Uint8Array): Promise<void>;
   endInput(): Promise<void>;
+  /** The program in the terminal is told by SIGWINCH. Throws an `ExecError` where there is no terminal (any more). */
   resize(cols: number, rows: number): void;
+  /** Called after each change of size. Returns the unsubscribe. */
+  onResize?(listener: ResizeListener): () => void;
   /** SIGTERM, then SIGKILL after the grace. Idempotent; a second call after settle kills at once. */
   stop(reason: Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown">): void;
 }

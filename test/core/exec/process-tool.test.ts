@@ -56,7 +56,7 @@ describe("calls that are not acceptable are results, not throws", () => {
   it.each([
     [
       { action: "frobnicate" },
-      /Unknown action "frobnicate".*list, poll, log, write, send-keys, submit, paste, kill, clear, remove/,
+      /Unknown action "frobnicate".*list, poll, log, write, send-keys, submit, paste, resize, kill, clear, remove/,
     ],
     [{ action: "pol" }, /Did you mean "poll"/],
     [{}, /not usable/],
@@ -405,6 +405,74 @@ describe("paste (pty-paste-bracketed)", () => {
     expect((await call({ action: "paste", sessionId: empty.id, text: "", bracketed: false })).text).toBe(
       "No paste text provided.",
     );
+  });
+});
+
+describe("resize", () => {
+  /** Says its size at the start and whenever it is told of a new one. */
+  const WATCH = "trap 'stty size' WINCH; stty size; while :; do sleep 0.02; done";
+
+  it("reaches the program in the terminal: the new size is there and SIGWINCH comes", async () => {
+    const session = start(WATCH, PTY);
+    await printed(session, "30 120\r\n");
+    const { text, details } = await call({ action: "resize", sessionId: session.id, cols: 100, rows: 40 });
+    expect(text).toBe(`Session ${session.id} now has a terminal of 100 columns and 40 rows.`);
+    expect(details).toMatchObject({ status: "running", cols: 100, rows: 40 });
+    await printed(session, "40 100\r\n");
+    // One of the two alone; numbers as text, which models send.
+    await call({ action: "resize", sessionId: session.id, rows: "24" });
+    await printed(session, "24 100\r\n");
+    await call({ action: "resize", sessionId: session.id, cols: 80 });
+    await printed(session, "24 80\r\n");
+    const { details: listed } = await call({ action: "list" });
+    expect(listed.sessions).toMatchObject([{ sessionId: session.id, cols: 80, rows: 24 }]);
+  });
+
+  it("reaches the job in the foreground of an interactive shell", async () => {
+    const session = start("exec bash --norc --noprofile -i", PTY);
+    await call({
+      action: "write",
+      sessionId: session.id,
+      data: `sh -c 'trap "stty size; exit" WINCH; echo re""ady; while :; do sleep 0.02; done'\n`,
+    });
+    await printed(session, "ready\r\n");
+    await call({ action: "resize", sessionId: session.id, cols: 132, rows: 50 });
+    await printed(session, "50 132\r\n");
+  });
+
+  it.each([
+    [{}, /resize needs cols \(1 to 500\), rows \(1 to 200\), or both/],
+    [{ cols: 0, rows: 24 }, /cols must be a whole number from 1 to 500; 0 is not. The size was not changed/],
+    [{ cols: 501 }, /cols must be a whole number from 1 to 500/],
+    [{ rows: 201 }, /rows must be a whole number from 1 to 200/],
+    [{ rows: 24.5 }, /rows must be a whole number/],
+    [{ cols: -80 }, /cols must be a whole number/],
+    [{ cols: "wide" }, /cols must be a number/],
+  ])("of %j is refused and changes nothing", async (size, why) => {
+    const session = start("sleep 5", PTY);
+    const { text, details } = await call({ action: "resize", sessionId: session.id, ...size });
+    expect(details.status).toBe("failed");
+    expect(text).toMatch(why);
+    expect(session.handle?.terminal).toMatchObject({ cols: 120, rows: 30 });
+  });
+
+  it("needs a terminal that is still there", async () => {
+    const pipe = start("sleep 5");
+    expect((await call({ action: "resize", sessionId: pipe.id, cols: 80 })).text).toMatch(/has no terminal.*pty: true/);
+    const gone = start("true", PTY);
+    await gone.ended;
+    expect((await call({ action: "resize", sessionId: gone.id, cols: 80 })).text).toMatch(/has ended/);
+    expect((await call({ action: "resize", sessionId: "nobody", cols: 80 })).text).toBe("No session found for nobody.");
+    const foreground = start("sleep 5", PTY, false);
+    expect((await call({ action: "resize", sessionId: foreground.id, cols: 80 })).text).toMatch(/not backgrounded/);
+  });
+
+  it("works on after the input has ended", async () => {
+    const session = start(WATCH, PTY);
+    await printed(session, "30 120");
+    await call({ action: "write", sessionId: session.id, data: "", eof: true });
+    await call({ action: "resize", sessionId: session.id, cols: 90 });
+    await printed(session, "30 90\r\n");
   });
 });
 

@@ -70,7 +70,7 @@ describe("recordings", () => {
     const handle = supervisor.start(bashPlan(command, pty ? { pty: { cols: 120, rows: 30 } } : {}));
     const recording = recordings.record(handle, { runId, command, cols: 120, rows: 30, clock: systemClock });
     handle.onOutput(() => {});
-    recording.resized(100, 40);
+    if (pty) handle.resize(100, 40);
     await recording.finished;
   }
 

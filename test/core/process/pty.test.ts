@@ -105,17 +105,24 @@ describePty("a command in a terminal", () => {
   it("learns how the program wants its arrow keys and pastes", async () => {
     supervisor = quickSupervisor();
     const { handle } = await runToEnd(supervisor, ptyPlan("printf '\\033[?1h\\033[?2004h'; sleep 0.2"));
-    expect(handle.terminal).toEqual({ cursorKeys: "application", bracketedPaste: true });
+    expect(handle.terminal).toEqual({ cols: 120, rows: 30, cursorKeys: "application", bracketedPaste: true });
   });
 
-  it("follows a change of its size", async () => {
+  it("follows a change of its size, tells who listens, and has none after the end", async () => {
     supervisor = quickSupervisor();
-    const { output } = await runToEnd(
+    const told: number[][] = [];
+    const { output, handle } = await runToEnd(
       supervisor,
       ptyPlan("trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done"),
-      (handle) => handle.resize(100, 40),
+      (running) => {
+        running.onResize?.((...size) => told.push(size));
+        running.resize(100, 40);
+      },
     );
     expect(output).toContain("40 100");
+    expect(told).toEqual([[100, 40]]);
+    expect(handle.terminal).toMatchObject({ cols: 100, rows: 40 });
+    expect(() => handle.resize(80, 24)).toThrow("no terminal to resize");
   });
 
   it("is stopped with all that runs in it, also jobs in groups of their own", async () => {

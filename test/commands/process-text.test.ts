@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { process as command, parseProcessText } from "../../src/commands/process.ts";
+import { PROCESS_ACTIONS } from "../../src/core/exec/process-tool.ts";
+
+describe("/process as it is typed", () => {
+  it.each<[string, object]>([
+    ["", { action: "list" }],
+    ["log quiet-otter offset=3 limit=5", { action: "log", sessionId: "quiet-otter", offset: 3, limit: 5 }],
+    ["poll quiet-otter", { action: "poll", sessionId: "quiet-otter" }],
+    ["write quiet-otter yes,  do it", { action: "write", sessionId: "quiet-otter", data: "yes,  do it\n" }],
+    ["send-keys quiet-otter C-c  Enter", { action: "send-keys", sessionId: "quiet-otter", keys: ["C-c", "Enter"] }],
+    ["resize quiet-otter 100x40", { action: "resize", sessionId: "quiet-otter", cols: 100, rows: 40 }],
+    ["resize quiet-otter 100 40", { action: "resize", sessionId: "quiet-otter", cols: 100, rows: 40 }],
+    ["kill quiet-otter", { action: "kill", sessionId: "quiet-otter" }],
+  ])("%j", (text, call) => expect(parseProcessText(text)).toEqual({ call }));
+
+  it.each([
+    ["frobnicate x", "Unknown action"],
+    ["resize quiet-otter", "Which size?"],
+    ["resize quiet-otter 100", "Which size?"],
+    ["resize quiet-otter big", "Which size?"],
+    ["kill quiet-otter now", "takes a session and nothing else"],
+  ])("%j is answered with %j", (text, part) => {
+    expect(parseProcessText(text)).toEqual({ error: expect.stringContaining(part) });
+  });
+
+  it("has every action of the tool", () => {
+    expect(command.options.find(({ name }) => name === "action")?.choices).toEqual(PROCESS_ACTIONS);
+  });
+});
