@@ -395,9 +395,10 @@ export class Runs {
     const run: LiveRun = { record, session, handle, ended };
     this.#live.set(record.runId, run);
     for (const listener of this.#listeners) listener.started?.(run);
-    handle.onOutput(() => {
+    const changed = (): void => {
       for (const listener of this.#listeners) listener.output?.(run);
-    });
+    };
+    handle.onOutput(changed, changed);
     await recorded;
     return run;
   }

@@ -69,6 +69,27 @@ export class BoundedFile {
     }
   }
 
+  /** `bytes` are ASCII; they are copied. Never waits and never throws. */
+  writePlain(whole: Uint8Array): void {
+    for (let from = 0; from < whole.length; ) {
+      const active = this.#room();
+      if (active === undefined) {
+        this.#missedChars += whole.length - from;
+        return;
+      }
+      const room = Math.min(BLOCK_BYTES - active.used, this.#maxBytes - this.#accepted);
+      if (room === 0) {
+        this.#turnOver();
+        continue;
+      }
+      const piece = whole.subarray(from, from + room);
+      active.block.set(piece, active.used);
+      active.used += piece.length;
+      this.#accepted += piece.length;
+      from += piece.length;
+    }
+  }
+
   /** Waits until everything taken so far is in the file. */
   async flush(): Promise<BoundedFileState> {
     this.#turnOver();

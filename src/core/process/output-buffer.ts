@@ -55,19 +55,19 @@ export class OutputBuffer {
     this.#pending = { stdout: new TextRing(this.#pendingCap), stderr: new TextRing(this.#pendingCap) };
   }
 
-  /** `plain`: the text is known to be ASCII. */
-  push(stream: StreamName, text: string, plain = false): void {
+  push(stream: StreamName, text: string): void {
     if (text === "") return;
-    this.#aggregate.push(text, plain);
-    const ring = this.#pending[stream];
-    ring.push(text, plain);
-    const last = this.#runs.at(-1);
-    if (last?.stream === stream) last.chars += text.length;
-    else {
-      this.#runs.push({ stream, chars: text.length });
-      if (this.#runs.length >= this.#compactAt) this.#compactRuns();
-    }
-    if (ring.overflowed) this.#everDropped = true;
+    this.#aggregate.push(text);
+    this.#pending[stream].push(text);
+    this.#pushed(stream, text.length);
+  }
+
+  /** `bytes`: printable ASCII, TAB, LF and CR only. */
+  pushPlain(stream: StreamName, bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#aggregate.pushPlain(bytes);
+    this.#pending[stream].pushPlain(bytes);
+    this.#pushed(stream, bytes.length);
   }
 
   /** Characters ever produced, colour sequences included. */
@@ -80,9 +80,9 @@ export class OutputBuffer {
     return this.#aggregate.overflowed;
   }
 
-  /** `text` would not fit beside what is kept. */
-  overflowsWith(text: string): boolean {
-    return this.totalChars + text.length > this.#aggregateCap;
+  /** So many characters more would not fit beside what is kept. */
+  overflowsWith(chars: number): boolean {
+    return this.totalChars + chars > this.#aggregateCap;
   }
 
   /** Either cap was hit at some time. */
@@ -144,6 +144,16 @@ export class OutputBuffer {
   freeze(): void {
     this.#final ??= this.#aggregate.text();
     this.#aggregate.release();
+  }
+
+  #pushed(stream: StreamName, chars: number): void {
+    const last = this.#runs.at(-1);
+    if (last?.stream === stream) last.chars += chars;
+    else {
+      this.#runs.push({ stream, chars });
+      if (this.#runs.length >= this.#compactAt) this.#compactRuns();
+    }
+    if (this.#pending[stream].overflowed) this.#everDropped = true;
   }
 
   /** Two streams that alternate for ever would grow the list: forget the runs whose text has fallen out. */

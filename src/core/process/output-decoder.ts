@@ -2,12 +2,6 @@ import { StringDecoder } from "node:string_decoder";
 import type { IsPlainAscii } from "./plain-ascii.ts";
 import { Sanitizer, type TerminalRequest } from "./sanitizer.ts";
 
-export interface DecodedText {
-  readonly text: string;
-  /** Known to be printable ASCII, TAB, LF and CR only; false says nothing. */
-  readonly plain: boolean;
-}
-
 /** Bytes of one stream to clean text: UTF-8 over chunk borders, invalid bytes as U+FFFD, then `Sanitizer`. */
 export class OutputDecoder {
   readonly #bytes = new StringDecoder("utf8");
@@ -21,11 +15,12 @@ export class OutputDecoder {
     this.#sanitizer = new Sanitizer(onRequest);
   }
 
-  write(chunk: Buffer): DecodedText {
-    if (this.#atRest && this.#isPlain(chunk)) return { text: chunk.toString("latin1"), plain: true };
+  /** The text; undefined when the chunk is its own text: nothing but printable ASCII, TAB, LF and CR. */
+  write(chunk: Buffer): string | undefined {
+    if (this.#atRest && this.#isPlain(chunk)) return undefined;
     const text = this.#sanitizer.push(this.#bytes.write(chunk));
     this.#atRest = this.#sanitizer.atRest && !endsInsideCharacter(chunk);
-    return { text, plain: false };
+    return text;
   }
 
   /** What was still held: an incomplete character becomes one U+FFFD. */

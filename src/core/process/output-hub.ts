@@ -2,14 +2,19 @@
 import { OutputDecoder } from "./output-decoder.ts";
 import type { IsPlainAscii } from "./plain-ascii.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
-import type { OutputListener, RawOutputListener, StreamName } from "./types.ts";
+import type { OutputListener, PlainListener, RawOutputListener, StreamName } from "./types.ts";
 
 /** Output that came before anyone listened, in bytes per child. */
 const MAX_EARLY_BYTES = 1_048_576;
 
+interface Listener {
+  readonly text: OutputListener;
+  readonly plain: PlainListener | undefined;
+}
+
 export class OutputHub {
   readonly #decoders: Record<StreamName, OutputDecoder>;
-  readonly #listeners = new Set<OutputListener>();
+  readonly #listeners = new Set<Listener>();
   readonly #rawListeners = new Set<RawOutputListener>();
   /** Undefined once somebody listens. */
   #early: { readonly stream: StreamName; readonly chunk: Buffer }[] | undefined = [];
@@ -21,7 +26,8 @@ export class OutputHub {
     this.#decoders = { stdout: new OutputDecoder(isPlain, onTerminalRequest), stderr: new OutputDecoder(isPlain) };
   }
 
-  listen(listener: OutputListener): () => void {
+  listen(text: OutputListener, plain?: PlainListener): () => void {
+    const listener = { text, plain };
     this.#listeners.add(listener);
     const early = this.#early;
     this.#early = undefined;
@@ -55,18 +61,30 @@ export class OutputHub {
   }
 
   #decode(stream: StreamName, chunk: Buffer): void {
-    const { text, plain } = this.#decoders[stream].write(chunk);
-    this.#emit(stream, text, plain);
+    const text = this.#decoders[stream].write(chunk);
+    if (text === undefined) this.#emitPlain(stream, chunk);
+    else this.#emit(stream, text);
   }
 
   #endDecoders(): void {
     if (this.#decodersEnded) return;
     this.#decodersEnded = true;
-    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end(), false);
+    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
   }
 
-  #emit(stream: StreamName, text: string, plain: boolean): void {
+  #emit(stream: StreamName, text: string): void {
     if (text === "") return;
-    for (const listener of this.#listeners) listener(stream, text, plain);
+    for (const listener of this.#listeners) listener.text(stream, text);
+  }
+
+  #emitPlain(stream: StreamName, chunk: Buffer): void {
+    let text: string | undefined;
+    for (const listener of this.#listeners) {
+      if (listener.plain !== undefined) listener.plain(stream, chunk);
+      else {
+        text ??= chunk.toString("latin1");
+        listener.text(stream, text);
+      }
+    }
   }
 }

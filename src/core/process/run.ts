@@ -13,6 +13,7 @@ import type {
   EndInfo,
   EndReason,
   OutputListener,
+  PlainListener,
   ProcessHandle,
   RawOutputListener,
   ResizeListener,
@@ -134,8 +135,8 @@ export class Run implements ProcessHandle {
     return !this.#settled && this.#exit === undefined && this.#transport.stdinWritable;
   }
 
-  onOutput(listener: OutputListener): () => void {
-    return this.#output.listen(listener);
+  onOutput(listener: OutputListener, plain?: PlainListener): () => void {
+    return this.#output.listen(listener, plain);
   }
 
   onRawOutput(listener: RawOutputListener): () => void {

@@ -28,13 +28,13 @@ export class SessionLog {
   }
 
   /** Called before `text` goes into the memory of the session. */
-  beforeOutput(text: string, plain: boolean): void {
-    if (this.#file === undefined) {
-      if (this.#settings === undefined || !this.#output.overflowsWith(text)) return;
-      this.#file = new BoundedFile(join(this.#settings.folder, `${this.#id}.log`), this.#settings.maxBytes);
-      this.#file.write(this.#output.aggregated());
-    }
-    this.#file.write(plain ? text : stripColor(text));
+  beforeOutput(text: string): void {
+    this.#fileFor(text.length)?.write(stripColor(text));
+  }
+
+  /** `bytes`: printable ASCII, TAB, LF and CR only. */
+  beforePlain(bytes: Uint8Array): void {
+    this.#fileFor(bytes.length)?.writePlain(bytes);
   }
 
   /** The file, with all that was taken up to now. Throws `internal` when there is no folder or it can not be written. */
@@ -59,6 +59,15 @@ export class SessionLog {
     for (const path of [this.#file?.path, this.#exported]) {
       if (path !== undefined) await unlink(path).catch(() => {});
     }
+  }
+
+  /** The file, from the moment on in which memory can not hold so many characters more. */
+  #fileFor(chars: number): BoundedFile | undefined {
+    if (this.#file === undefined && this.#settings !== undefined && this.#output.overflowsWith(chars)) {
+      this.#file = new BoundedFile(join(this.#settings.folder, `${this.#id}.log`), this.#settings.maxBytes);
+      this.#file.write(this.#output.aggregated());
+    }
+    return this.#file;
   }
 
   async #export(folder: string): Promise<BoundedFileState> {

@@ -7,7 +7,7 @@ import { commandName } from "./command-name.ts";
 import { OutputBuffer, type OutputView } from "./output-buffer.ts";
 import { type LogSettings, SessionLog } from "./session-log.ts";
 import { type SessionStatus, sessionStatus } from "./session-status.ts";
-import type { EndInfo, EndReason, ProcessHandle, StreamName } from "./types.ts";
+import type { EndInfo, EndReason, ProcessHandle } from "./types.ts";
 import { type Delivery, Unread } from "./unread.ts";
 
 export interface SessionRequest {
@@ -128,7 +128,18 @@ export class ProcessSession {
     this.#handle = handle;
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
-    handle.onOutput((stream, text, plain) => this.#onOutput(stream, text, plain === true));
+    handle.onOutput(
+      (stream, text) => {
+        this.#log.beforeOutput(text);
+        this.#output.push(stream, text);
+        this.#hadOutput();
+      },
+      (stream, bytes) => {
+        this.#log.beforePlain(bytes);
+        this.#output.pushPlain(stream, bytes);
+        this.#hadOutput();
+      },
+    );
     void handle.ended.then((end) => this.#finish(end));
     if (this.#stopWanted !== undefined) handle.stop(this.#stopWanted);
   }
@@ -342,11 +353,9 @@ export class ProcessSession {
     await this.#log.remove();
   }
 
-  #onOutput(stream: StreamName, text: string, plain: boolean): void {
+  #hadOutput(): void {
     this.#lastOutput = this.#settings.clock.monotonic();
     this.#lastOutputAtMs = this.#settings.clock.now();
-    this.#log.beforeOutput(text, plain);
-    this.#output.push(stream, text, plain);
     for (const watcher of this.#watchers) watcher();
   }
 

@@ -38,15 +38,20 @@ export class TextRing {
     return this.#totalChars > this.#capChars;
   }
 
-  /** `plain`: the text is known to be ASCII. */
-  push(text: string, plain = false): void {
+  push(text: string): void {
     this.#totalChars += text.length;
-    if (!plain && this.#ascii && Buffer.byteLength(text, "utf8") !== text.length) this.#ascii = false;
-    const limit = this.#capChars * (this.#ascii ? 1 : MAX_BYTES_PER_CHAR) + SLACK_BYTES;
-    if (text.length > this.#capChars + SLACK_BYTES) {
-      this.#append(text.slice(-(this.#capChars + SLACK_BYTES)), limit, plain);
-      this.#dropped = true;
-    } else this.#append(text, limit, plain);
+    if (this.#ascii && Buffer.byteLength(text, "utf8") !== text.length) this.#ascii = false;
+    const most = this.#capChars + SLACK_BYTES;
+    if (text.length > most) this.#dropped = true;
+    this.#append(text.length > most ? text.slice(-most) : text);
+  }
+
+  /** `bytes` are ASCII; they are copied. */
+  pushPlain(bytes: Uint8Array): void {
+    this.#totalChars += bytes.length;
+    const most = this.#capChars + SLACK_BYTES;
+    if (bytes.length > most) this.#dropped = true;
+    this.#appendBytes(bytes.length > most ? bytes.subarray(bytes.length - most) : bytes);
   }
 
   /** All that is kept, at most the limit. */
@@ -79,31 +84,48 @@ export class TextRing {
     this.#length = 0;
   }
 
-  #append(text: string, limit: number, plain: boolean): void {
-    const bytes = this.#ascii || plain ? text.length : Buffer.byteLength(text, "utf8");
-    this.#reserve(Math.min(limit, this.#length + bytes));
+  get #limit(): number {
+    return this.#capChars * (this.#ascii ? 1 : MAX_BYTES_PER_CHAR) + SLACK_BYTES;
+  }
+
+  #append(text: string): void {
+    const bytes = this.#ascii ? text.length : Buffer.byteLength(text, "utf8");
+    this.#reserve(bytes);
+    const end = this.#end;
+    if (bytes > this.#buffer.length - end) this.#appendBytes(Buffer.from(text, "utf8"));
+    else {
+      this.#buffer.write(text, end, bytes, this.#ascii ? "latin1" : "utf8");
+      this.#grewBy(bytes);
+    }
+  }
+
+  #appendBytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
     const size = this.#buffer.length;
-    if (bytes >= size) {
-      // Only reached when the piece alone fills the ring.
-      const encoded = Buffer.from(text, "utf8");
-      encoded.copy(this.#buffer, 0, bytes - size);
-      this.#dropped ||= bytes > size || this.#length > 0;
+    if (bytes.length >= size) {
+      this.#buffer.set(bytes.subarray(bytes.length - size));
+      this.#dropped ||= bytes.length > size || this.#length > 0;
       this.#start = 0;
       this.#length = size;
       return;
     }
-    const end = (this.#start + this.#length) % size;
+    const end = this.#end;
     const room = size - end;
-    if (this.#ascii || plain) {
-      const first = Math.min(bytes, room);
-      this.#buffer.write(text, end, first, "latin1");
-      if (first < bytes) this.#buffer.write(text.slice(first), 0, bytes - first, "latin1");
-    } else if (bytes <= room) this.#buffer.write(text, end, bytes, "utf8");
+    if (bytes.length <= room) this.#buffer.set(bytes, end);
     else {
-      const encoded = Buffer.from(text, "utf8");
-      encoded.copy(this.#buffer, end, 0, room);
-      encoded.copy(this.#buffer, 0, room);
+      this.#buffer.set(bytes.subarray(0, room), end);
+      this.#buffer.set(bytes.subarray(room), 0);
     }
+    this.#grewBy(bytes.length);
+  }
+
+  /** Where the next byte goes. */
+  get #end(): number {
+    return this.#buffer.length === 0 ? 0 : (this.#start + this.#length) % this.#buffer.length;
+  }
+
+  #grewBy(bytes: number): void {
+    const size = this.#buffer.length;
     const over = this.#length + bytes - size;
     if (over > 0) {
       this.#start = (this.#start + over) % size;
@@ -112,11 +134,13 @@ export class TextRing {
     } else this.#length += bytes;
   }
 
+  /** Makes room for so many bytes more, as far as the limit allows. */
   #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.length) return;
+    const limit = this.#limit;
+    const wanted = Math.min(limit, this.#length + bytes);
+    if (wanted <= this.#buffer.length) return;
     let size = Math.max(FIRST_BYTES, this.#buffer.length);
-    while (size < bytes) size *= 2;
-    const limit = this.#capChars * (this.#ascii ? 1 : MAX_BYTES_PER_CHAR) + SLACK_BYTES;
+    while (size < wanted) size *= 2;
     const grown = Buffer.allocUnsafeSlow(Math.min(size, limit));
     const head = Math.min(this.#length, this.#buffer.length - this.#start);
     this.#buffer.copy(grown, 0, this.#start, this.#start + head);

@@ -40,8 +40,10 @@ export interface TerminalState {
 
 export type StreamName = "stdout" | "stderr";
 
-/** `plain`: the text is known to be printable ASCII, TAB, LF and CR only, which spares looking at it again. */
-export type OutputListener = (stream: StreamName, text: string, plain?: boolean) => void;
+export type OutputListener = (stream: StreamName, text: string) => void;
+
+/** `bytes` are printable ASCII, TAB, LF and CR only, and must not be kept. */
+export type PlainListener = (stream: StreamName, bytes: Uint8Array) => void;
 
 export type ResizeListener = (cols: number, rows: number) => void;
 
@@ -60,8 +62,11 @@ export interface ProcessHandle {
   readonly warnings: readonly string[];
   /** PTY children only. */
   readonly terminal?: TerminalState | undefined;
-  /** Called with decoded, sanitised text, in arrival order. Returns the unsubscribe. */
-  onOutput(listener: OutputListener): () => void;
+  /**
+   * Called with decoded, sanitised text, in arrival order. `plain`, where given, may be called instead for pieces that
+   * need neither: in a flood, making text of them costs more than all the rest. Returns the unsubscribe.
+   */
+  onOutput(listener: OutputListener, plain?: PlainListener): () => void;
   /**
    * The bytes as they came, escape sequences included: for recordings. Output from before the first `onOutput` is
    * given again, so subscribe here first.

@@ -21,6 +21,11 @@ describe("a bounded file", () => {
       const piece = `${index}€😀`.repeat(1 + (index % 40));
       expected += piece;
       file.write(piece);
+      // Plain bytes of all sizes in between, also larger than a block.
+      const plain = Buffer.alloc(index % 97 === 0 ? 300_000 : index % 50, 97 + (index % 26));
+      expected += plain.toString("latin1");
+      file.writePlain(plain);
+      plain.fill(0);
       if (index % 500 === 0) await file.flush();
     }
     const state = await file.flush();
@@ -30,6 +35,19 @@ describe("a bounded file", () => {
     file.write("late");
     expect((await file.flush()).complete).toBe(false);
     expect(readFileSync(path, "utf8")).toBe(expected);
+  });
+
+  it("takes plain bytes up to its limit, and when a block is exactly full", async () => {
+    const path = join(folder(), "a.log");
+    const file = new BoundedFile(path, 3 * 131_072 + 10);
+    file.write("a".repeat(131_072));
+    file.writePlain(Buffer.alloc(131_072, "b"));
+    file.write("c".repeat(131_072));
+    file.writePlain(Buffer.alloc(11, "d"));
+    file.writePlain(Buffer.from("e"));
+    expect(await file.flush()).toMatchObject({ bytes: 3 * 131_072 + 10, complete: false });
+    expect(readFileSync(path, "latin1").replace(/(.)\1*/g, "$1")).toBe("abcd");
+    await file.close();
   });
 
   it("ends at its limit, on a whole character, and says that something is missing", async () => {

@@ -12,8 +12,11 @@ describe("TextRing", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 60 }), (pieces, cap) => {
         const ring = new TextRing(cap);
-        // Every other piece that is ASCII is also said to be.
-        for (const [index, text] of pieces.entries()) ring.push(text, index % 2 === 0 && /^[ -~]*$/.test(text));
+        // Every other piece that is ASCII comes as bytes.
+        for (const [index, text] of pieces.entries()) {
+          if (index % 2 === 0 && /^[ -~]*$/.test(text)) ring.pushPlain(Buffer.from(text));
+          else ring.push(text);
+        }
         const all = pieces.join("");
         expect(ring.totalChars).toBe(all.length);
         expect(ring.text()).toBe(cutTail(all, cap));
@@ -49,6 +52,31 @@ describe("TextRing", () => {
     for (let sent = 0; sent < 16; sent++) ring.push("x".repeat(65_536));
     expect(ring.text()).toBe("x".repeat(200_000));
     expect(ring.totalChars).toBe(1_048_576);
+  });
+
+  it("takes bytes of any length, before, between and after other text, and keeps none of theirs", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(900), fc.boolean(), fc.boolean()), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 400 }),
+        (pieces, cap) => {
+          const ring = new TextRing(cap);
+          let all = "";
+          for (const [at, [length, isBytes, isPlain]] of pieces.entries()) {
+            const text = (isPlain || isBytes ? String.fromCharCode(97 + at) : "€").repeat(length);
+            all += text;
+            if (isBytes) {
+              const bytes = Buffer.from(text);
+              ring.pushPlain(bytes);
+              bytes.fill(0);
+            } else ring.push(text);
+          }
+          expect(ring.text()).toBe(cutTail(all, cap));
+          expect(ring.totalChars).toBe(all.length);
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 
   it("cuts a window of three-byte characters between characters (tail-cut-inside-utf8)", () => {
