@@ -37,6 +37,8 @@ interface InboundBase {
   readonly receivedAtMs: number;
   /** True when the bot was addressed (mention, DM, reply): groups may require it. */
   readonly addressed: boolean;
+  /** Other people are mentioned and the bot is not: rooms may leave such messages to them. */
+  readonly mentionsOthers?: boolean;
   /**
    * The platform may have cut what was typed and sent the rest as another message (Telegram above 4096 characters): a
    * command must not run from it.

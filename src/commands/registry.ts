@@ -1,5 +1,6 @@
 /** Every slash command, in the order help shows them. */
 import { nearestOf } from "../core/nearest.ts";
+import { activation } from "./activation.ts";
 import { approve } from "./approve.ts";
 import type { CommandDefinition } from "./command.ts";
 import { cron } from "./cron.ts";
@@ -20,6 +21,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   status,
   whoami,
   pair,
+  activation,
   help,
   bash,
 ];

@@ -15,6 +15,8 @@ import { nativeCommands } from "./native-commands.ts";
 
 export interface ChannelsOptions {
   readonly config: Config;
+  /** The configuration as it is now, for what a running channel reads anew with each message. */
+  readonly current: () => Config;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -77,6 +79,7 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
   if (!socket && !signingSecret) {
     return notConfigured("slack", id, "no signing secret (channels.slack.signingSecret or SLACK_SIGNING_SECRET)");
   }
+  const now = () => options.current().channels.slack?.accounts[id] ?? account;
   const { SlackChannel } = await import("../channels/slack/adapter.ts");
   return new SlackChannel(
     {
@@ -91,9 +94,12 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
             maxBodyBytes: options.config.gateway.maxBodyBytes,
           },
       wrapper: account.slashCommand.name,
-      replyToMode: (room) => (account.channels?.[room] ?? account.channels?.["*"])?.replyToMode ?? account.replyToMode,
+      replyToMode: (room) => {
+        const { channels, replyToMode } = now();
+        return (channels?.[room] ?? channels?.["*"])?.replyToMode ?? replyToMode;
+      },
       implicitMentions: account.implicitMentions,
-      allowBots: account.allowBots,
+      allowBots: () => now().allowBots || Object.values(now().channels ?? {}).some((room) => room.allowBots),
       ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
     },
     adapterDeps(account.commands.native, options),
@@ -110,7 +116,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
       token,
       messageContent: account.intents.messageContent,
       guildMembers: account.intents.guildMembers,
-      allowBots: account.allowBots,
+      allowBots: () => options.current().channels.discord?.accounts[id]?.allowBots ?? false,
       cleanupAfterResolve: account.execApprovals.cleanupAfterResolve,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),

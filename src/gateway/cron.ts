@@ -79,7 +79,7 @@ export function cronMethods(cron: Cron, config: () => Config, newId: NewId): Ser
       agentId,
       route,
       createdBy,
-      sessionKey: sessionKey(agentId, route, createdBy, config().session.dmScope),
+      sessionKey: sessionKey(agentId, route, createdBy, config().session),
       fromChannel: false,
     };
   };

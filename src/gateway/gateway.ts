@@ -58,8 +58,8 @@ import { processLimits } from "../core/process/limits.ts";
 import { Recordings } from "../core/process/recording.ts";
 import { ProcessSessions } from "../core/process/registry.ts";
 import { createSupervisor } from "../core/process/supervisor.ts";
-import { actorLabel, type Route } from "../core/route.ts";
-import { createSessions } from "../core/sessions/sessions.ts";
+import { type Actor, actorLabel, type Route } from "../core/route.ts";
+import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
@@ -132,6 +132,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const audit = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
   const metrics = createMetrics();
   const sessions = createSessions(store);
+  const agentOf = (route: Route, actor: Actor) => boundAgent(config(), route, actor) ?? defaultAgentId(config());
   const systemEvents = createSystemEvents(store);
   /** Only a Redis is shared; in the embedded mode this gateway is alone. */
   const cluster: Cluster | undefined = loaded.secrets.redisUrl
@@ -177,7 +178,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
 
   const pairing = createPairing(store, clock);
-  const access: Access = createChannelAccess({ config, pairing, onPairingRequest: tellOwners });
+  const access: Access = createChannelAccess({
+    config,
+    pairing,
+    clock,
+    onPairingRequest: tellOwners,
+    activation: async (route, actor) =>
+      (await sessions.overrides(sessionKey(agentOf(route, actor), route, actor, config().session))).activation,
+  });
   const approvals = createApprovals({
     store,
     queue,
@@ -197,6 +205,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     webChannel,
     ...(await buildChannels({
       config: config(),
+      current: config,
       secrets: loaded.secrets,
       clock,
       logger,
@@ -439,7 +448,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     deliveries,
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
-    agentFor: (event: Inbound) => boundAgent(config(), event.route, event.actor) ?? defaultAgentId(config()),
+    agentFor: (event: Inbound) => agentOf(event.route, event.actor),
     onError,
     logFile: runLog.file,
   });

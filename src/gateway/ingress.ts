@@ -10,6 +10,7 @@ import { type ParsedCommand, parseAddressed, parseCommand } from "../commands/pa
 import { findCommand, nearestCommand } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
+import { addressedByPattern } from "../core/access/mention-patterns.ts";
 import { atLeast } from "../core/access/rank.ts";
 import type { Card, PressAction } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
@@ -50,7 +51,8 @@ export interface Ingress {
 export function createIngress(options: IngressOptions): Ingress {
   const { queue, clock, access, services, deliveries } = options;
 
-  async function accept(event: Inbound): Promise<void> {
+  async function accept(heard: Inbound): Promise<void> {
+    const event = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
     const lane = laneOf(event);
     await queue.add<Inbound>({
       name: INBOUND_JOB,
@@ -71,7 +73,8 @@ export function createIngress(options: IngressOptions): Ingress {
         key: `reply:${eventId}:${replies++}`,
         route: event.route,
         card,
-        ...(onlyAsker ? { onlyFor: event.actor } : {}),
+        // Another bot has no private view of a room.
+        ...(onlyAsker && event.actor.kind === "person" ? { onlyFor: event.actor } : {}),
       });
     try {
       const name = commandName(event);
@@ -88,7 +91,7 @@ export function createIngress(options: IngressOptions): Ingress {
         route: event.route,
         rank: admitted.rank,
         agentId,
-        sessionKey: sessionKey(agentId, event.route, event.actor, options.config().session.dmScope),
+        sessionKey: sessionKey(agentId, event.route, event.actor, options.config().session),
         eventId,
         services,
         reply,
@@ -243,6 +246,13 @@ function commandName(event: Inbound): string | undefined {
     case "message":
       return typedCommand(event, true)?.name;
   }
+}
+
+/** In a room, words of the configuration address the bot as a mention does. */
+function withPatterns(event: Inbound, patterns: readonly string[]): Inbound {
+  if (event.kind !== "message" || event.addressed || event.route.chatType === "dm") return event;
+  const { addressed, text } = addressedByPattern(event.text, patterns);
+  return addressed ? { ...event, addressed, text } : event;
 }
 
 function typedCommand(event: Extract<Inbound, { kind: "message" }>, bash: boolean): ParsedCommand | undefined {

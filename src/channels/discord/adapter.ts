@@ -34,7 +34,7 @@ export interface DiscordAccount {
   readonly apiRoot?: string;
   readonly messageContent?: boolean;
   readonly guildMembers?: boolean;
-  readonly allowBots?: boolean;
+  readonly allowBots?: () => boolean;
   readonly textChunkLimit?: number;
   readonly cleanupAfterResolve?: boolean;
   /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
@@ -180,7 +180,7 @@ class DiscordAdapter implements Channel {
       selfId: client.user.id,
       nowMs: this.#deps.clock.now(),
       commands: this.#deps.commands,
-      allowBots: this.#account.allowBots ?? false,
+      allowBots: this.#account.allowBots?.() ?? false,
     };
   }
 

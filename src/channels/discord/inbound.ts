@@ -110,6 +110,7 @@ export function takeMessage(
       }),
       receivedAtMs: context.nowMs,
       addressed: route.chatType === "dm" || addresses(message, context.selfId),
+      ...(mentionsOthersOnly(message, context.selfId) ? { mentionsOthers: true } : {}),
       text,
     },
   };
@@ -117,6 +118,12 @@ export function takeMessage(
 
 function addresses(message: APIMessage, selfId: string): boolean {
   return message.mentions.some((one) => one.id === selfId) || message.referenced_message?.author.id === selfId;
+}
+
+/** People or roles are mentioned and the bot is not; a reply that pings its author mentions them. */
+function mentionsOthersOnly(message: APIMessage, selfId: string): boolean {
+  if (message.mentions.some((one) => one.id === selfId)) return false;
+  return message.mentions.length > 0 || (message.mention_roles ?? []).length > 0;
 }
 
 function leadingMention(content: string, selfId: string): number | undefined {

@@ -20,7 +20,7 @@ export type ReplyToMode = "off" | "first" | "all";
 export interface MessageRules {
   readonly replyToMode: (chatId: string) => ReplyToMode;
   /** Report what other bots say, as actors of kind `agent`. */
-  readonly allowBots: boolean;
+  readonly allowBots: () => boolean;
   /** `@bot exec ls` means `/exec ls`: Slack keeps typed slashes for itself, and everywhere in threads. */
   readonly commandNames: ReadonlySet<string>;
 }
@@ -32,7 +32,10 @@ export interface MessageFacts {
   readonly fromBot: boolean;
   readonly route: Route;
   readonly text: string;
+  /** By its name, or by a user group it belongs to. */
   readonly mentionsBot: boolean;
+  /** Somebody else is mentioned, a person or a group without the bot. */
+  readonly mentionsOthers: boolean;
   /** The thread the message itself is in, if any. */
   readonly inThread?: { readonly ts: string; readonly startedByBot: boolean };
 }
@@ -42,8 +45,24 @@ const SPEECH: ReadonlySet<string | undefined> = new Set([undefined, "file_share"
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `undefined`: nobody said it (edits, system messages), a bot did and they are not allowed, or it is malformed. */
-export function readMessage(event: unknown, self: SlackIdentity, rules: MessageRules): MessageFacts | undefined {
+/** The user groups that a message mentions. docs.slack.dev/messaging/formatting-message-text */
+export function userGroupsIn(event: unknown): readonly string[] {
+  const text = asText(asObject(event)?.text) ?? "";
+  return [
+    ...new Set([...text.matchAll(/<!subteam\^(S[A-Z0-9]{1,20})(?:\|[^<>]*)?>/g)].map((match) => match[1] as string)),
+  ];
+}
+
+/**
+ * `ownGroups`: the mentioned user groups that the bot belongs to; a mention of one is a mention of the bot.
+ * `undefined`: nobody said it (edits, system messages), a bot did and they are not allowed, or it is malformed.
+ */
+export function readMessage(
+  event: unknown,
+  self: SlackIdentity,
+  rules: MessageRules,
+  ownGroups: ReadonlySet<string> = NO_GROUPS,
+): MessageFacts | undefined {
   const json = asObject(event);
   if (json === undefined || (json.type !== "message" && json.type !== "app_mention")) return undefined;
   const speaker = speakerOf(json, self);
@@ -51,22 +70,31 @@ export function readMessage(event: unknown, self: SlackIdentity, rules: MessageR
   const ts = asText(json.ts);
   const raw = asText(json.text);
   if (speaker === undefined || chatId === undefined || raw === undefined || !isTs(ts)) return undefined;
-  if (speaker.fromBot && !rules.allowBots) return undefined;
+  if (speaker.fromBot && !rules.allowBots()) return undefined;
   const threadTs = asText(json.thread_ts);
   const inThread = isTs(threadTs) && threadTs !== ts ? threadTs : undefined;
   const chatType = chatTypeOf(chatId, asText(json.channel_type));
   const ownThread = chatType !== "dm" && rules.replyToMode(chatId) !== "off" ? ts : undefined;
-  const mention = new RegExp(`<@${self.botUserId}(?:\\|[^<>]*)?>`);
+  const mention = mentionOf(self, ownGroups);
   return {
     id: `message:${self.teamId}:${chatId}:${ts}`,
     ...speaker,
     route: routeOf(self, chatId, chatType, inThread ?? ownThread),
     text: readSpoken(raw, mention, rules.commandNames),
     mentionsBot: mention.test(raw),
+    mentionsOthers: raw.replaceAll(new RegExp(mention, "g"), "").search(ANY_MENTION) !== -1,
     ...(inThread === undefined
       ? {}
       : { inThread: { ts: inThread, startedByBot: json.parent_user_id === self.botUserId } }),
   };
+}
+
+const NO_GROUPS: ReadonlySet<string> = new Set();
+const ANY_MENTION = /<(?:@[UW][A-Z0-9]+|!subteam\^S[A-Z0-9]+)(?:\|[^<>]*)?>/;
+
+function mentionOf(self: SlackIdentity, ownGroups: ReadonlySet<string>): RegExp {
+  const names = [`@${self.botUserId}`, ...[...ownGroups].map((id) => `!subteam\\^${id}`)];
+  return new RegExp(`<(?:${names.join("|")})(?:\\|[^<>]*)?>`);
 }
 
 function speakerOf(json: Json, self: SlackIdentity): Pick<MessageFacts, "userId" | "fromBot"> | undefined {

@@ -18,10 +18,11 @@ import {
   readPress,
   readReason,
   type SlackIdentity,
+  userGroupsIn,
   writeReasonMetadata,
 } from "./inbound.ts";
 import { INGRESS_MS, LOOKUP_MS, QUICK_LOOKUP_MS } from "./limits.ts";
-import type { People, Threads } from "./lookup.ts";
+import type { People, Threads, UserGroups } from "./lookup.ts";
 import { escapeMrkdwn } from "./markup.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
 import type { ResponseUrls } from "./response-urls.ts";
@@ -41,6 +42,7 @@ export interface ListenerOptions {
   readonly wrapper: string;
   readonly people: People;
   readonly threads: Threads;
+  readonly userGroups: UserGroups;
   readonly privately: PrivateAnswers;
   readonly responseUrls: ResponseUrls;
   readonly ingress: Ingress;
@@ -86,7 +88,8 @@ export class SlackListeners {
   }
 
   private async onMessage(event: unknown): Promise<void> {
-    const facts = readMessage(event, this.options.identity, this.options.rules);
+    const { identity, rules, userGroups } = this.options;
+    const facts = readMessage(event, identity, rules, await userGroups.withBot(userGroupsIn(event)));
     if (facts === undefined) return;
     const [addressed, actor] = await Promise.all([
       this.isAddressed(facts),
@@ -94,7 +97,19 @@ export class SlackListeners {
     ]);
     const { id, route, text } = facts;
     const receivedAtMs = this.options.deps.clock.now();
-    await storedInTime(this.options.ingress({ kind: "message", id, route, actor, text, addressed, receivedAtMs }));
+    const mentionsOthers = facts.mentionsOthers && !facts.mentionsBot;
+    await storedInTime(
+      this.options.ingress({
+        kind: "message",
+        id,
+        route,
+        actor,
+        text,
+        addressed,
+        receivedAtMs,
+        ...(mentionsOthers ? { mentionsOthers } : {}),
+      }),
+    );
   }
 
   private async onCommand(payload: unknown): Promise<void> {

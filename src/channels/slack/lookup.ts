@@ -53,6 +53,51 @@ export class People {
   }
 }
 
+/** How long the members of a user group are remembered. */
+const GROUP_MS = 10 * 60_000;
+
+/** Which user groups the bot belongs to: a mention of such a group is one of the bot. Needs `usergroups:read`. */
+export class UserGroups {
+  private readonly known = new Recent<{ readonly hasBot: Promise<boolean>; readonly untilMs: number }>(500);
+  private readonly client: ReadClient;
+  private readonly botUserId: string;
+  private readonly now: () => number;
+  private readonly onTrouble: (error: unknown) => void;
+
+  constructor(client: ReadClient, botUserId: string, now: () => number, onTrouble: (error: unknown) => void) {
+    this.client = client;
+    this.botUserId = botUserId;
+    this.now = now;
+    this.onTrouble = onTrouble;
+  }
+
+  /** Those of `groups` with the bot in them; one that Slack does not tell about in time is taken for somebody else's. */
+  async withBot(groups: readonly string[]): Promise<ReadonlySet<string>> {
+    const asked = groups.slice(0, MAX_GROUPS_ASKED);
+    const answers = await Promise.all(asked.map((id) => within(this.hasBot(id), LOOKUP_MS)));
+    return new Set(asked.filter((_id, index) => answers[index] === true));
+  }
+
+  private hasBot(id: string): Promise<boolean> {
+    const known = this.known.get(id);
+    if (known !== undefined && known.untilMs > this.now()) return known.hasBot;
+    const hasBot = this.ask(id).catch((error: unknown) => {
+      this.onTrouble(error);
+      return false;
+    });
+    this.known.set(id, { hasBot, untilMs: this.now() + GROUP_MS });
+    return hasBot;
+  }
+
+  private async ask(usergroup: string): Promise<boolean> {
+    const { users } = await this.client.usergroups.users.list({ usergroup });
+    return users?.includes(this.botUserId) ?? false;
+  }
+}
+
+/** A message that mentions more groups than this is asked about no further. */
+const MAX_GROUPS_ASKED = 5;
+
 /** Whether the bot has spoken in a thread: then a reply there is meant for it. */
 export class Threads {
   private readonly known = new Recent<Promise<boolean>>(5000);

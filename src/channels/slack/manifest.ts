@@ -21,6 +21,7 @@ export const BOT_SCOPES = [
   "im:write",
   "mpim:history",
   "mpim:read",
+  "usergroups:read",
   "users:read",
 ] as const;
 

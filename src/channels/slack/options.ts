@@ -27,8 +27,8 @@ export interface SlackOptions {
   readonly replyToMode?: (chatId: string) => ReplyToMode;
   /** Default: both. */
   readonly implicitMentions?: ImplicitMentions;
-  /** Report what other bots say, for rooms that answer bots. Default false; the bot itself is never reported. */
-  readonly allowBots?: boolean;
+  /** Report what other bots say, for rooms that answer bots. Default no; the bot itself is never reported. */
+  readonly allowBots?: () => boolean;
   /** Slash command that takes any other as its text. Default `openclaw`. */
   readonly wrapper?: string;
   /** Web API root, for a proxy. Default Slack's own. */

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
-import type { AdapterDeps } from "../adapter-deps.ts";
+import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
 import { boltLogger } from "./bolt-log.ts";
 import { type ConnectionState, RECONNECT, SocketConnection } from "./connection.ts";
@@ -12,7 +12,7 @@ import { type RequestListener, slackRequestListener } from "./http.ts";
 import type { SlackIdentity } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import { SlackListeners } from "./listeners.ts";
-import { People, Threads } from "./lookup.ts";
+import { People, Threads, UserGroups } from "./lookup.ts";
 import { BOT_SCOPES, DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
 import type { SlackOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
@@ -87,7 +87,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     identity,
     rules: {
       replyToMode: options.replyToMode ?? (() => "off"),
-      allowBots: options.allowBots ?? false,
+      allowBots: options.allowBots ?? (() => false),
       // Cards name `approve` as what to type, so it is understood whatever is registered.
       commandNames: new Set(["approve", ...deps.commands.map((command) => command.name)]),
     },
@@ -95,6 +95,16 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     wrapper: options.wrapper ?? DEFAULT_WRAPPER,
     people: new People(reads, () => deps.clock.now()),
     threads,
+    userGroups: new UserGroups(
+      reads,
+      identity.botUserId,
+      () => deps.clock.now(),
+      (error) =>
+        deps.log.warn(
+          { why: describeError(error, deps.redactor) },
+          "Who is in a user group can not be looked up; mentions of it do not address the bot",
+        ),
+    ),
     privately,
     responseUrls,
     ingress: session.ingress,

@@ -112,6 +112,7 @@ function takeMessage(updateId: number, message: Message, typed: string, from: Us
       kind: "message",
       text: withoutLeadingMention(message, typed, context.self),
       addressed: isDm || mentions(message, typed, context.self) || isReplyToSelf(message, context.self),
+      ...(mentionsOthersOnly(message, typed, context.self) ? { mentionsOthers: true } : {}),
     },
   };
 }
@@ -207,6 +208,11 @@ function ownMention(message: Message, typed: string, self: Self, at?: number) {
 
 function mentions(message: Message, typed: string, self: Self): boolean {
   return ownMention(message, typed, self) !== undefined;
+}
+
+function mentionsOthersOnly(message: Message, typed: string, self: Self): boolean {
+  if (mentions(message, typed, self)) return false;
+  return message.entities?.some((one) => one.type === "mention" || one.type === "text_mention") ?? false;
 }
 
 /** `@bot exec ls` is `exec ls`; a mention elsewhere is part of what was said. */

@@ -11,6 +11,8 @@ export interface Knock {
   readonly actor: Actor;
   /** The bot was addressed: a DM, a mention, a reply to it. */
   readonly addressed: boolean;
+  /** Other people are mentioned and the bot is not. */
+  readonly mentionsOthers?: boolean;
   /** Name of the command, also of one typed as text. */
   readonly command?: string;
 }

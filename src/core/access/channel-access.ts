@@ -3,21 +3,29 @@
  * configuration anew for each event, so a change counts from the next message on.
  */
 import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Clock } from "../clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { Actor, ChannelId, Route } from "../route.ts";
 import type { Access, Admission, Knock } from "./access.ts";
+import { BotBudget } from "./bot-budget.ts";
 import { holdsToken, refuseSelfApproval } from "./operator.ts";
 import type { Pairing, PairingRequest } from "./pairing.ts";
 import { bareId, expandGroups, includesPerson, ownersOf } from "./people.ts";
-import type { Rank } from "./rank.ts";
+import { atLeast, type Rank } from "./rank.ts";
 import { discordRoom, type RoomVerdict, slackRoom, telegramRoom } from "./rooms.ts";
 
 export interface ChannelAccessOptions {
   readonly config: () => Config;
   readonly pairing: Pairing;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** What `/activation` set for this conversation. */
+  readonly activation?: (route: Route, actor: Actor) => Promise<Activation | undefined>;
   /** Told once per new request, so that owners hear of it. */
   readonly onPairingRequest: (request: PairingRequest) => Promise<void>;
 }
+
+/** When the bot answers in a room: only when it is addressed, or always. */
+export type Activation = "mention" | "always";
 
 type Platform = Exclude<ChannelId, "web">;
 
@@ -30,8 +38,19 @@ const START = "start";
 
 export function createChannelAccess(options: ChannelAccessOptions): Access {
   const { pairing } = options;
+  const bots = new BotBudget();
 
   async function admit(knock: Knock): Promise<Admission> {
+    const admission = await judge(knock);
+    if (admission.kind !== "admit") return admission;
+    if (knock.actor.kind !== "agent") bots.refill(knock.route);
+    else if (!bots.take(knock.route, options.clock.monotonic())) {
+      return { kind: "ignore", why: "other bots have used up this room's budget" };
+    }
+    return admission;
+  }
+
+  async function judge(knock: Knock): Promise<Admission> {
     const { actor, route } = knock;
     if (holdsToken(actor)) return { kind: "admit", rank: "owner" };
     if (actor.kind === "system" || route.channel === "web") return { kind: "ignore", why: "not a person of this chat" };
@@ -77,9 +96,20 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
       if (known && (await mayWrite(config, account, actor, route))) return { kind: "admit", rank };
       return refuse(knock, verdict.why);
     }
-    if (knock.kind !== "message" || knock.addressed || !verdict.requireMention) return { kind: "admit", rank };
-    if (knock.command !== undefined && rank !== "known" && rank !== "unknown") return { kind: "admit", rank };
+    if (knock.kind !== "message") return { kind: "admit", rank };
+    if (knock.command !== undefined && atLeast(rank, "authorized")) return { kind: "admit", rank };
+    if (knock.mentionsOthers && verdict.ignoreOtherMentions)
+      return { kind: "ignore", why: "somebody else is addressed" };
+    if (knock.addressed || !(await needsMention(verdict, knock))) return { kind: "admit", rank };
     return { kind: "ignore", why: "not addressed" };
+  }
+
+  async function needsMention(
+    verdict: { readonly requireMention: boolean },
+    { route, actor }: Knock,
+  ): Promise<boolean> {
+    const set = await options.activation?.(route, actor);
+    return set === undefined ? verdict.requireMention : set === "mention";
   }
 
   return {

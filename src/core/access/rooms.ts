@@ -5,7 +5,7 @@ import { includesPerson } from "./people.ts";
 
 export type RoomVerdict =
   | { readonly kind: "closed"; readonly why: string }
-  | { readonly kind: "open"; readonly requireMention: boolean };
+  | { readonly kind: "open"; readonly requireMention: boolean; readonly ignoreOtherMentions: boolean };
 
 const closed = (why: string): RoomVerdict => ({ kind: "closed", why });
 
@@ -17,7 +17,11 @@ export function slackRoom(config: Config, account: SlackAccountConfig, route: Ro
   if (actor.kind === "agent" && !(room?.allowBots ?? account.allowBots)) return closed("other bots are not answered");
   if (room?.users && !includesPerson(config, "slack", room.users, actor.id))
     return closed("not one of the room's users");
-  return { kind: "open", requireMention: room?.requireMention ?? account.requireMention };
+  return {
+    kind: "open",
+    requireMention: room?.requireMention ?? account.requireMention,
+    ignoreOtherMentions: room?.ignoreOtherMentions ?? false,
+  };
 }
 
 /** `parentId`: the channel a thread belongs to; it inherits that channel's entry. */
@@ -37,7 +41,11 @@ export function discordRoom(config: Config, account: DiscordAccountConfig, route
     const hasRole = roles?.some((role) => role === "*" || actor.roles?.includes(role)) ?? false;
     if (!listed && !hasRole) return closed("not one of the users or roles");
   }
-  return { kind: "open", requireMention: room?.requireMention ?? guild?.requireMention ?? account.requireMention };
+  return {
+    kind: "open",
+    requireMention: room?.requireMention ?? guild?.requireMention ?? account.requireMention,
+    ignoreOtherMentions: room?.ignoreOtherMentions ?? guild?.ignoreOtherMentions ?? false,
+  };
 }
 
 export function telegramRoom(config: Config, account: TelegramAccountConfig, route: Route, actor: Actor): RoomVerdict {
@@ -55,5 +63,6 @@ export function telegramRoom(config: Config, account: TelegramAccountConfig, rou
   return {
     kind: "open",
     requireMention: topic?.requireMention ?? group?.requireMention ?? account.requireMention,
+    ignoreOtherMentions: topic?.ignoreOtherMentions ?? group?.ignoreOtherMentions ?? false,
   };
 }

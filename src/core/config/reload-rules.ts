@@ -22,6 +22,7 @@ const LIVE: readonly (readonly string[])[] = [
     "requireMention",
     "allowBots",
     "dm",
+    "replyToMode",
     "execApprovals",
   ].flatMap((key) => [
     ["channels", "*", key],

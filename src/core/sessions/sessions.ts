@@ -8,12 +8,22 @@ import type { Store } from "../store/store.ts";
 
 export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
 
+/** What of `session` the key of a conversation is made from. */
+export interface SessionRules {
+  readonly dmScope: DmScope;
+  /** One person's ids by name: `{ alice: ["slack:U1", "telegram:42"] }`. */
+  readonly identityLinks: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Key of a conversation (channels.md section 3). Never parsed back: the route travels beside it. */
-export function sessionKey(agentId: string, route: Route, actor: Actor, dmScope: DmScope): string {
+export function sessionKey(agentId: string, route: Route, actor: Actor, rules: SessionRules): string {
   const base = `agent:${agentId}`;
   if (route.channel === "web") return `${base}:web:chat:${route.chatId}`;
   if (route.chatType === "dm") {
-    switch (dmScope) {
+    const linked = rules.dmScope === "main" ? undefined : linkedName(rules.identityLinks, route, actor);
+    // One person has one direct conversation, wherever they write from.
+    if (linked !== undefined) return `${base}:direct:${linked}`;
+    switch (rules.dmScope) {
       case "main":
         return `${base}:main`;
       case "per-peer":
@@ -29,6 +39,11 @@ export function sessionKey(agentId: string, route: Route, actor: Actor, dmScope:
   return `${room}:${route.channel === "telegram" ? "topic" : "thread"}:${route.threadId}`;
 }
 
+function linkedName(links: SessionRules["identityLinks"], route: Route, actor: Actor): string | undefined {
+  const id = `${route.channel}:${actor.id}`;
+  return Object.entries(links).find(([, ids]) => ids.includes(id))?.[0];
+}
+
 export type ElevatedLevel = "off" | "on" | "ask" | "full";
 
 export interface SessionOverrides {
@@ -37,6 +52,8 @@ export interface SessionOverrides {
   readonly ask?: Ask;
   readonly node?: string;
   readonly elevated?: ElevatedLevel;
+  /** `/activation`: whether a room's messages have to mention the bot. */
+  readonly activation?: "mention" | "always";
 }
 
 const NS = "session";

@@ -18,6 +18,7 @@ function message(content: string, over: Record<string, unknown> = {}): GatewayMe
     author: user,
     content,
     mentions: [...content.matchAll(/<@!?(\d+)>/g)].map((one) => ({ id: one[1] })),
+    mention_roles: [...content.matchAll(/<@&(\d+)>/g)].map((one) => one[1]),
     ...over,
   } as unknown as GatewayMessageCreateDispatchData;
 }
@@ -55,6 +56,17 @@ describe("discord messages", () => {
     });
     const reply = message("yes", { type: 19, referenced_message: { author: { id: "42" } } });
     expect(takeMessage(reply, { type: 0 }, context)).toMatchObject({ event: { addressed: true } });
+  });
+
+  it.each([
+    ["just talk", undefined],
+    ["<@42> look", undefined],
+    ["<@43> look", true],
+    ["<@43> and <@42> look", undefined],
+    ["<@&9> look", true],
+  ])("%j leaves it to others: %s", (content, mentionsOthers) => {
+    const taken = takeMessage(message(content), { type: 0 }, context);
+    expect(taken.kind === "event" && taken.event.mentionsOthers).toBe(mentionsOthers);
   });
 
   it("in a thread carry the thread and its channel", () => {

@@ -76,6 +76,37 @@ describe("Socket Mode", () => {
     expect(it.events[2]).toMatchObject({ addressed: true, route: { threadId: root } });
   });
 
+  test("a user group with the bot addresses it, one without does not; Slack is asked once", async () => {
+    emulator.workspace.userGroups.set("S0OPS", { handle: "ops", members: ["U0ALICENG", "U0OPENCLAW"] });
+    emulator.workspace.userGroups.set("S0DEV", { handle: "dev", members: ["U0BRAMWIT"] });
+    for (const text of ["@ops exec make", "@ops exec test", "@dev exec make", "@linh please look"]) {
+      await emulator.say("U0BRAMWIT", "C0GENERAL", text);
+    }
+    await expect.poll(() => it.events).toHaveLength(4);
+    expect(
+      it.events.map((event) => [
+        event.kind === "message" && event.text,
+        event.addressed,
+        event.kind === "message" && event.mentionsOthers,
+      ]),
+    ).toEqual([
+      ["/exec make", true, undefined],
+      ["/exec test", true, undefined],
+      ["@dev exec make", false, true],
+      ["@U0LINHTRAN please look", false, true],
+    ]);
+    expect(emulator.journal.calls("usergroups.users.list")).toHaveLength(2);
+  });
+
+  test("without the scope for user groups their mentions address nobody, and the log says why", async () => {
+    emulator.api.scopes = ["chat:write"];
+    emulator.workspace.userGroups.set("S0OPS", { handle: "ops", members: ["U0OPENCLAW"] });
+    await emulator.say("U0BRAMWIT", "C0GENERAL", "@ops exec make");
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(it.events[0]?.addressed).toBe(false);
+    expect(it.log.join()).toMatch(/Who is in a user group can not be looked up.*missing_scope/);
+  });
+
   test("implicit mentions can be switched off", async () => {
     const strict = await started(
       rig(emulator, { implicitMentions: { replyToBot: false, threadParticipation: false } }),

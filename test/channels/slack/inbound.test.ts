@@ -6,6 +6,7 @@ import {
   readPress,
   readReason,
   type SlackIdentity,
+  userGroupsIn,
   writeReasonMetadata,
 } from "../../../src/channels/slack/inbound.ts";
 import { readSlackText } from "../../../src/channels/slack/markup.ts";
@@ -22,7 +23,7 @@ const base = {
 };
 const rules = (mode: "off" | "first" | "all", allowBots = false) => ({
   replyToMode: () => mode,
-  allowBots,
+  allowBots: () => allowBots,
   commandNames: new Set(["exec", "approve"]),
 });
 const read = (over: object, threads: "off" | "first" | "all" = "all"): ReturnType<typeof readMessage> =>
@@ -128,6 +129,28 @@ describe("readMessage", () => {
     ["deny 3f0c because it's unsafe", "deny 3f0c because it's unsafe", false],
   ])("%j (slack-slash-in-thread, unbalanced-quote)", (raw, text, mentionsBot) => {
     expect(read({ text: raw })).toMatchObject({ text, mentionsBot });
+  });
+
+  test.each([
+    ["<@U0BOT> exec ls", [], true, false],
+    ["<@U2> exec ls", [], false, true],
+    ["<@U2> and <@U0BOT>, exec ls", [], true, true],
+    ["<!subteam^S1|@ops> exec ls", ["S1"], true, false],
+    ["<!subteam^S1> exec ls", ["S1"], true, false],
+    ["<!subteam^S1|@ops> exec ls", [], false, true],
+    ["<!subteam^S2|@dev> exec ls", ["S1"], false, true],
+    ["<!here> exec ls", [], false, false],
+    ["&lt;@U2&gt; <#C1|general> exec ls", [], false, false],
+  ])("%j with the bot in %j: of the bot %s, of others %s", (raw, groups, mentionsBot, mentionsOthers) => {
+    const facts = readMessage({ ...base, text: raw }, self, rules("all"), new Set(groups));
+    expect(facts).toMatchObject({ mentionsBot, mentionsOthers });
+  });
+
+  test("a user group with the bot is spoken to like the bot", () => {
+    const event = { ...base, text: "<!subteam^S1|@ops>: exec echo <!subteam^S1|@ops>" };
+    expect(userGroupsIn(event)).toEqual(["S1"]);
+    expect(readMessage(event, self, rules("all"), new Set(["S1"]))?.text).toBe("/exec echo @ops");
+    expect(readMessage(event, self, rules("all"))?.text).toBe("@ops: exec echo @ops");
   });
 
   test("other bots are agents where they are allowed; itself never", () => {

@@ -53,6 +53,16 @@ describe("telegram inbound", () => {
     expect(takeUpdate(message(typed), context)).toMatchObject({ event: { kind: "command", name, args } });
   });
 
+  it.each([
+    ["just talk", undefined],
+    ["@Ops_Bot look", undefined],
+    ["@bram look", true],
+    ["@bram and @ops_bot look", undefined],
+  ])("%j leaves it to others: %s", (text, mentionsOthers) => {
+    const taken = takeUpdate(message(text, { chat: group }), context);
+    expect(taken.kind === "event" && taken.event.kind === "message" && taken.event.mentionsOthers).toBe(mentionsOthers);
+  });
+
   it("tg-command-with-botname: another bot's command is not ours", () => {
     expect(takeUpdate(message("/exec@other_bot ls", { chat: group }), context)).toEqual({
       kind: "ignored",

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Knock } from "../../../src/core/access/access.ts";
+import { BOT_MESSAGES, BOT_WINDOW_MS } from "../../../src/core/access/bot-budget.ts";
 import { approvalTargets, createChannelAccess } from "../../../src/core/access/channel-access.ts";
 import { createPairing, type Pairing, type PairingRequest } from "../../../src/core/access/pairing.ts";
 import type { ApprovalRecord } from "../../../src/core/approvals/record.ts";
@@ -49,12 +50,14 @@ let state: TestState;
 let pairing: Pairing;
 let told: PairingRequest[];
 let config: Config;
+let activation: "mention" | "always" | undefined;
 
 beforeEach(async () => {
   clock = manualClock();
   state = await openTestState(clock);
   pairing = createPairing(state.store, clock);
   told = [];
+  activation = undefined;
 });
 afterEach(() => state.dispose());
 
@@ -62,6 +65,8 @@ const access = () =>
   createChannelAccess({
     config: () => config,
     pairing,
+    clock,
+    activation: async () => activation,
     onPairingRequest: async (request) => {
       told.push(request);
     },
@@ -71,6 +76,81 @@ async function verdict(knock: Partial<Knock> & Pick<Knock, "actor" | "route">): 
   const admission = await access().admit({ kind: "message", addressed: true, ...knock });
   return admission.kind === "admit" ? admission.rank : admission.kind;
 }
+
+/**
+ * The golden table: who is let in to direct messages, by policy (rows), list (columns) and pairing. `-` is a configuration
+ * that does not load, `a` authorized, `c` a pairing code and nothing else, `.` silence.
+ */
+const DIRECT = [
+  "dmPolicy   | none        | me          | other       | *          ",
+  "           | new  paired | new  paired | new  paired | new  paired",
+  "pairing    | c    a      | a    a      | c    a      | c    a     ",
+  "allowlist  | -    -      | a    a      | .    .      | .    .     ",
+  "open       | -    -      | -    -      | -    -      | a    a     ",
+  "disabled   | .    .      | .    .      | .    .      | .    .     ",
+];
+/** Rooms by policy, whether the room is listed, and what is said in it: `n` nothing for the bot, `m` it is mentioned, `c` a command. */
+const ROOMS = [
+  "groupPolicy | listed | mention needed | mention not needed",
+  "            |        | n m c          | n m c             ",
+  "allowlist   | yes    | . a a          | a a a             ",
+  "allowlist   | no     | . . .          | . . .             ",
+  "allowlist   | off    | . . .          | . . .             ",
+  "open        | yes    | . a a          | a a a             ",
+  "open        | no     | . a a          | a a a             ",
+  "open        | off    | . . .          | . . .             ",
+  "disabled    | yes    | . . .          | . . .             ",
+  "disabled    | no     | . . .          | . . .             ",
+];
+const cells = (row: string | undefined) => (row ?? "").split("|").map((cell) => cell.trim());
+const LETTER: Readonly<Record<string, string>> = { authorized: "a", answer: "c", ignore: "." };
+
+describe.each(PLATFORMS)("the golden table on %s", (channel) => {
+  const { me, other } = IDS[channel];
+
+  it.each(DIRECT.slice(2).map((row) => [row]))("direct messages: %s", async (row) => {
+    const [policy, ...expected] = cells(row);
+    const lists = cells(DIRECT[0]).slice(1);
+    const seen = [];
+    for (const list of lists) {
+      const allowFrom = { none: [], me: [me], other: [other], "*": ["*"] }[list];
+      const parsed = configSchema.safeParse({ channels: { [channel]: { dmPolicy: policy, allowFrom } } });
+      const letters = [];
+      for (const paired of [false, true]) {
+        if (!parsed.success) {
+          letters.push("-");
+          continue;
+        }
+        config = parsed.data as Config;
+        const asked = await pairing.request(person(channel, me), dm(channel, me));
+        if (asked.kind === "full") throw new Error("full");
+        if (paired) await pairing.approve(asked.request.code);
+        else await pairing.dismiss(asked.request.code);
+        letters.push(LETTER[await verdict({ actor: person(channel, me), route: dm(channel, me) })]);
+        for (const request of await pairing.list()) await pairing.dismiss(request.code);
+        await pairing.revoke(channel, "default", me);
+      }
+      seen.push(letters.join("    "));
+    }
+    expect(seen).toEqual(expected);
+  });
+
+  it.each(ROOMS.slice(2).map((row) => [row]))("rooms: %s", async (row) => {
+    const [groupPolicy, listed, ...expected] = cells(row);
+    const seen = [];
+    for (const requireMention of [true, false]) {
+      const rules = { ...(listed === "off" ? { enabled: false } : {}), requireMention };
+      const rooms = listed === "no" ? {} : listRoom(channel, rules);
+      config = configure(channel, { groupPolicy, requireMention, allowFrom: [me], ...rooms });
+      const letters = [];
+      for (const said of [{ addressed: false }, { addressed: true }, { addressed: false, command: "exec" }]) {
+        letters.push(LETTER[await verdict({ actor: person(channel, me), route: room(channel), ...said })]);
+      }
+      seen.push(letters.join(" "));
+    }
+    expect(seen).toEqual(expected);
+  });
+});
 
 describe.each(PLATFORMS)("who may write to the bot directly on %s", (channel) => {
   const { me, other } = IDS[channel];
@@ -149,6 +229,63 @@ describe.each(PLATFORMS)("rooms on %s", (channel) => {
   ])("%s", async (_name, account, knock, expected) => {
     config = configure(channel, account);
     expect(await verdict({ ...here, ...knock })).toBe(expected);
+  });
+
+  it.each<[string, object, Partial<Knock>, string]>([
+    [
+      "others are mentioned, the bot is not",
+      { requireMention: false },
+      { addressed: false, mentionsOthers: true },
+      "authorized",
+    ],
+    [
+      "the same where ignoreOtherMentions holds",
+      { requireMention: false, ignoreOtherMentions: true },
+      { addressed: false, mentionsOthers: true },
+      "ignore",
+    ],
+    ["in a thread with the bot", { ignoreOtherMentions: true }, { addressed: true, mentionsOthers: true }, "ignore"],
+    ["nobody else is mentioned", { ignoreOtherMentions: true }, { addressed: true }, "authorized"],
+    [
+      "a command is for the bot",
+      { ignoreOtherMentions: true },
+      { command: "exec", mentionsOthers: true },
+      "authorized",
+    ],
+  ])("ignoreOtherMentions: %s", async (_name, rules, knock, expected) => {
+    config = configure(channel, listRoom(channel, rules));
+    expect(await verdict({ ...here, ...knock })).toBe(expected);
+  });
+
+  it("/activation goes before requireMention, for mentions only", async () => {
+    const unaddressed = { ...here, addressed: false };
+    for (const [requireMention, set, expected] of [
+      [true, "always", "authorized"],
+      [true, "mention", "ignore"],
+      [false, "mention", "ignore"],
+      [false, undefined, "authorized"],
+    ] as const) {
+      config = configure(channel, listRoom(channel, { requireMention }));
+      activation = set;
+      expect(await verdict(unaddressed)).toBe(expected);
+    }
+    config = configure(channel, {});
+    activation = "always";
+    expect(await verdict(here)).toBe("ignore");
+  });
+
+  it("bot-loop-and-self: where other bots are answered, they have a budget that people refill", async () => {
+    config = configure(channel, { ...listRoom(channel), allowBots: true });
+    const gate = access();
+    const says = (kind: "agent" | "person") =>
+      gate.admit({ kind: "message", addressed: true, actor: person(channel, me, { kind }), route: room(channel) });
+    for (let turn = 0; turn < BOT_MESSAGES; turn++) expect((await says("agent")).kind).toBe("admit");
+    expect((await says("agent")).kind).toBe("ignore");
+    expect((await says("person")).kind).toBe("admit");
+    expect((await says("agent")).kind).toBe("admit");
+    for (let turn = 0; turn < BOT_MESSAGES; turn++) await says("agent");
+    clock.advance(BOT_WINDOW_MS);
+    expect((await says("agent")).kind).toBe("admit");
   });
 
   it("pairing opens no room", async () => {

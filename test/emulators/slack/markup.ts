@@ -207,7 +207,8 @@ export function typedToMrkdwn(
         )
         .replace(/(?<![\w<|:/.])@([\w.-]+)/g, (all, name: string) => {
           const id = userId(name);
-          return id === undefined ? all : `<@${id}>`;
+          if (id === undefined) return all;
+          return id.startsWith("S") ? `<!subteam^${id}|@${name}>` : `<@${id}>`;
         })
         .replace(/(?<![\w&<])#([\w-]+)/g, (all, name: string) => {
           const id = channelId(name);

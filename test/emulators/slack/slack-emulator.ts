@@ -593,7 +593,8 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
   }
 
   private userId(name: string): string | undefined {
-    return [...this.workspace.users.values()].find((user) => user.name === name)?.id;
+    const group = [...this.workspace.userGroups].find(([, one]) => one.handle === name)?.[0];
+    return group ?? [...this.workspace.users.values()].find((user) => user.name === name)?.id;
   }
 
   private channelId(name: string): string | undefined {

@@ -71,6 +71,7 @@ export const BOT_SCOPES = [
   "mpim:history",
   "mpim:read",
   "reactions:write",
+  "usergroups:read",
   "users:read",
 ] as const;
 
@@ -247,6 +248,12 @@ export class WebApi {
       "users.list": bot([], ["cursor", "limit", "include_locale"], (args) =>
         page([...workspace.users.values()], args, (list) => ({ members: list.map((user) => userJson(user, false)) })),
       ),
+      "usergroups.users.list": bot(["usergroup"], ["include_disabled"], (args) => {
+        if (!this.scopes.includes("usergroups:read")) throw new SlackApiError("missing_scope");
+        const group = workspace.userGroups.get(args.usergroup ?? "");
+        if (group === undefined) throw new SlackApiError("no_such_subteam");
+        return { users: [...group.members] };
+      }),
       "views.open": bot(["view"], ["trigger_id", "interactivity_pointer"], (args) => this.openView(args, "open")),
       "views.push": bot(["view"], ["trigger_id", "interactivity_pointer"], (args) => this.openView(args, "push")),
       "views.update": bot(["view"], ["view_id", "external_id", "hash"], (args) => ({

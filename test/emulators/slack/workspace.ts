@@ -66,6 +66,7 @@ export class Workspace {
   readonly users = new Map<string, SlackUser>();
   readonly conversations = new Map<string, Conversation>();
   readonly files = new Map<string, SlackFile>();
+  readonly userGroups = new Map<string, { readonly handle: string; readonly members: readonly string[] }>();
   messages: SlackMessage[] = [];
   private lastTs = 0;
   private serial = 0;
@@ -80,6 +81,7 @@ export class Workspace {
     this.users.clear();
     this.conversations.clear();
     this.files.clear();
+    this.userGroups.clear();
     this.messages = [];
     this.seed();
   }

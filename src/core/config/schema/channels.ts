@@ -8,7 +8,9 @@ export const APPROVAL_TARGETS = ["dm", "channel", "both"] as const;
 export const REPLY_TO_MODES = ["off", "first", "all"] as const;
 
 const groupPolicy = z.enum(GROUP_POLICIES);
-const replyToMode = z.enum(REPLY_TO_MODES).describe("Answer in a thread: never, for the first message, always.");
+const replyToMode = z
+  .enum(REPLY_TO_MODES)
+  .describe("Answer in a thread below the message: `off` only where the message was in one, `first` and `all` always.");
 const autoSwitch = z.union([z.boolean(), z.literal("auto")]);
 
 const webhookPath = (description: string) =>
@@ -137,6 +139,7 @@ const snowflake = z.string().regex(/^\d{15,21}$|^\*$/, { error: "a Discord id (1
 const discordRoom = overridable({
   enabled: flag("Answer here."),
   requireMention: flag("Only when addressed."),
+  ignoreOtherMentions: flag("Not when somebody else is addressed."),
   users: ids("Only these people."),
   roles: ids("Or people with one of these roles."),
 });
@@ -165,6 +168,7 @@ const discordShape = {
       snowflake,
       overridable({
         requireMention: flag("Only when addressed."),
+        ignoreOtherMentions: flag("Not when somebody else is addressed."),
         users: ids("Only these people."),
         roles: ids("Or people with one of these roles."),
         channels: z.record(snowflake, discordRoom).describe("Once one is named, only these; `*` for the rest."),
@@ -185,6 +189,7 @@ const telegramDefaults = {
 const telegramRoomShape = {
   enabled: flag("Answer here."),
   requireMention: flag("Only when addressed."),
+  ignoreOtherMentions: flag("Not when somebody else is addressed."),
   groupPolicy: groupPolicy.describe("Who may speak to the bot here."),
   allowFrom: ids("Only these people."),
 };
