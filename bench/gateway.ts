@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Person } from "../test/support/gateway.ts";
+import { Person, startTestGateway } from "../test/support/gateway.ts";
 
 const BIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
@@ -85,6 +85,47 @@ async function spawnPlain(command: string, cwd: string): Promise<number> {
   return performance.now() - begun;
 }
 
+/** The least a server can do: the same shell, spawned plainly for each request. */
+const PLAIN_SERVER = `
+  const { spawn } = require("node:child_process");
+  require("node:http").createServer((request, response) => {
+    request.resume().on("end", () => {
+      spawn(${JSON.stringify(SHELL)}, ["--noprofile", "--norc", "-c", "true"], { stdio: ["ignore", "pipe", "pipe"] })
+        .once("close", (code) => response.end(JSON.stringify({ code })));
+    });
+  }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });
+`;
+
+async function startPlainServer(): Promise<{ readonly url: string; stop(): void }> {
+  const child = spawn(process.execPath, ["-e", PLAIN_SERVER], { stdio: ["ignore", "pipe", "inherit"] });
+  const port = await new Promise((resolve) => child.stdout.once("data", (chunk) => resolve(String(chunk).trim())));
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+}
+
+/** The tool as an agent of this process calls it, beside a plain spawn in this process: a fork costs by the parent's size. */
+async function execInProcess(): Promise<void> {
+  process.env.SHELL = SHELL;
+  const { gateway, stateDir, stop } = await startTestGateway({ config: { tools: { exec: { mode: "full" } } } });
+  const actor = { kind: "person", channel: "api", accountId: "default", id: "operator" } as const;
+  const ours: number[] = [];
+  const plain: number[] = [];
+  for (let index = -ROUNDS; index < 3 * ROUNDS; index++) {
+    const begun = performance.now();
+    await gateway.invokeTool({ tool: "exec", args: { command: "true" }, actor });
+    if (index >= 0) ours.push(performance.now() - begun);
+    const spawned = await spawnPlain("true", stateDir);
+    if (index >= 0) plain.push(spawned);
+  }
+  await stop();
+  row(
+    "exec of `true`, the tool itself, p50",
+    ms(quantile(ours, 0.5)),
+    `${ms(quantile(plain, 0.5))} (spawn of the same shell, same process)`,
+    (quantile(ours, 0.5) / quantile(plain, 0.5)).toFixed(2),
+    "≤ 1.2",
+  );
+}
+
 const rows: string[][] = [];
 const row = (what: string, ours: string, control: string, ratio: string, aim: string) =>
   rows.push([what, ours, control, ratio, aim]);
@@ -137,17 +178,27 @@ try {
     return performance.now() - begun;
   };
   await invoke("true");
+  const plainServer = await startPlainServer();
+  const invokePlain = async (): Promise<number> => {
+    const begun = performance.now();
+    await (await fetch(plainServer.url, { method: "POST", body: "{}" })).json();
+    return performance.now() - begun;
+  };
+  await invokePlain();
   const execs: number[] = [];
   const plain: number[] = [];
+  const served: number[] = [];
   for (let index = 0; index < ROUNDS; index++) {
     execs.push(await invoke("true"));
     plain.push(await spawnPlain("true", workspace));
+    served.push(await invokePlain());
   }
+  plainServer.stop();
   row(
     "exec of `true` over HTTP, p50",
     ms(quantile(execs, 0.5)),
-    `${ms(quantile(plain, 0.5))} (spawn of the same shell)`,
-    (quantile(execs, 0.5) / quantile(plain, 0.5)).toFixed(2),
+    `${ms(quantile(served, 0.5))} (bare HTTP server that spawns it)`,
+    (quantile(execs, 0.5) / quantile(served, 0.5)).toFixed(2),
     "≤ 1.2",
   );
 
@@ -188,6 +239,7 @@ try {
   );
   await person.leave();
   await stop(gateway);
+  await execInProcess();
 } finally {
   await rm(stateDir, { recursive: true, force: true });
 }

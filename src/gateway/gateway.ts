@@ -567,6 +567,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     for (const channel of channels) await channel.stop();
     deliveries.stop();
     await audit.record({ type: "gateway-stopped", reason });
+    await audit.settle();
     await cluster?.leave();
     await approvalsFile.close();
     await state.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE });

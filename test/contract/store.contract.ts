@@ -202,6 +202,29 @@ export function storeContract(driver: string, start: () => Promise<StoreHarness>
         expect(await store.append(stream, "next")).toBe(11);
       });
 
+      it("appends several in one step: others' entries come before or after, never between", async () => {
+        const stream = fresh();
+        const groups = Array.from({ length: 20 }, (_, group) => group);
+        const lasts = await Promise.all(
+          groups.map((group) => store.appendAll(stream, [0, 1, 2].map((part) => ({ group, part })) as [object])),
+        );
+        const all = await store.read<{ group: number; part: number }>(stream);
+        expect(all.map(({ seq }) => seq)).toEqual(Array.from({ length: 60 }, (_, n) => n + 1));
+        for (const group of groups) {
+          const mine = all.filter(({ value }) => value.group === group);
+          expect(mine.map(({ value }) => value.part)).toEqual([0, 1, 2]);
+          expect(mine.map(({ seq }) => seq)).toEqual([2, 1, 0].map((before) => (lasts[group] as number) - before));
+        }
+        expect(await store.appendAll(stream, ["a", "b"], { maxLength: 3 })).toBe(62);
+        expect((await store.read(stream)).map(({ seq }) => seq)).toEqual([60, 61, 62]);
+      });
+
+      it("refuses a group with an entry it could not give back, and stores none of it", async () => {
+        const stream = fresh();
+        await expect(store.appendAll(stream, ["good", undefined])).rejects.toThrow("The entry");
+        expect(await store.read(stream)).toEqual([]);
+      });
+
       it("is empty when nothing was appended", async () => {
         expect(await store.read(fresh())).toEqual([]);
         expect(await store.tail(fresh(), 5)).toEqual([]);

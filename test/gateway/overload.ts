@@ -31,7 +31,7 @@ export function overload(mode: string, optionsFor: () => Promise<TestGatewayOpti
     it("one waits with a card that says for what, shows in /status and /process, and starts by itself", async () => {
       const { person } = await up({ maxConcurrentRuns: 1 });
       const me = await person();
-      await me.say("/exec read -t 60 x < <(sleep 60); echo first");
+      await me.say("/exec sleep 60; echo first");
       const first = await me.see("run", (card) => card.command.includes("first") && card.state === "running");
       await me.say("/exec echo second");
       const waiting = await me.see("run", (card) => card.command === "echo second" && card.queued === true);

@@ -11,6 +11,9 @@ import type { AuditEntry, AuditEvent, AuditHead, AuditPage } from "./events.ts";
 /** Entries kept per gateway; the oldest go beyond it. About 300 MB at 600 bytes each. */
 export const AUDIT_MAX_ENTRIES = 500_000;
 
+/** How long the head may be behind the last entry. */
+const HEAD_DELAY_MS = 100;
+
 /** Namespace of the last link of each chain, keyed by gateway id. */
 const HEADS = "audit.heads";
 
@@ -19,6 +22,14 @@ export interface Audit {
   record(event: AuditEvent): Promise<AuditEntry>;
   /** Oldest first: after the entry `after`, or the newest `limit`. */
   read(request: { readonly after?: number | undefined; readonly limit: number }): Promise<AuditPage>;
+  /** To be called after the last entry: resolves once the head names it. */
+  settle(): Promise<void>;
+}
+
+interface Waiting {
+  readonly event: AuditEvent;
+  resolve(entry: AuditEntry): void;
+  reject(error: unknown): void;
 }
 
 export interface AuditOptions {
@@ -35,43 +46,94 @@ export function createAudit(options: AuditOptions): Audit {
   const stream = streamOf(gatewayId);
   let head: AuditHead | undefined;
   let headKnown = false;
-  let turn: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  let headWritten: AuditHead | undefined;
+  let headTimer: NodeJS.Timeout | undefined;
+  let waiting: Waiting[] = [];
+  let writing = false;
 
-  async function write(event: AuditEvent): Promise<AuditEntry> {
+  /**
+   * The head follows behind: it names only entries that are there (else it would look like a cut trail), rides with the
+   * next ones, and comes alone once nothing does. After a kill in between the log is only longer than the head says.
+   */
+  async function writeHead(): Promise<void> {
+    if (head === undefined || head === headWritten) return;
+    const next = head;
+    await store.put<AuditHead>(HEADS, gatewayId, next);
+    headWritten = next;
+  }
+
+  function headSoon(): void {
+    headTimer ??= setTimeout(() => {
+      headTimer = undefined;
+      // What fails now is tried again with the next entry, which then fails too.
+      writeHead().catch(() => {});
+    }, HEAD_DELAY_MS).unref();
+  }
+
+  /** All that waits goes in one step; what comes meanwhile goes in the next. */
+  async function writeAll(): Promise<void> {
+    writing = true;
+    // Whoever records two events one after the other has asked for both before this goes on.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      try {
+        const entries = await write(group.map(({ event }) => event));
+        for (const [index, { resolve }] of group.entries()) resolve(entries[index] as AuditEntry);
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    writing = false;
+    headSoon();
+  }
+
+  async function write(events: readonly AuditEvent[]): Promise<readonly AuditEntry[]> {
     if (!headKnown) {
       head = await lastLink(store, stream);
       headKnown = true;
     }
-    const entry = makeEntry(head, clock.now(), event);
+    const entries: AuditEntry[] = [];
+    for (const event of events) {
+      const before = entries.at(-1);
+      entries.push(makeEntry(before ? { seq: before.seq, hash: before.hash } : head, clock.now(), event));
+    }
+    const last = entries.at(-1) as AuditEntry;
+    const previousHead = writeHead();
     // Until the outcome is known the chain may or may not have grown: read it again next time.
     headKnown = false;
-    const seq = await store.append(stream, entry, { maxLength: AUDIT_MAX_ENTRIES });
-    if (seq !== entry.seq) {
+    const [seq] = await Promise.all([
+      store.appendAll(stream, entries as [AuditEntry, ...AuditEntry[]], { maxLength: AUDIT_MAX_ENTRIES }),
+      previousHead,
+    ]);
+    if (seq !== last.seq) {
       throw new ExecError(
         "internal",
-        `The audit trail of gateway ${gatewayId} has a second writer: entry ${entry.seq} became ${seq}.`,
+        `The audit trail of gateway ${gatewayId} has a second writer: entry ${last.seq} became ${seq}.`,
       );
     }
-    head = { seq, hash: entry.hash };
+    const isNew = head === undefined;
+    head = { seq, hash: last.hash };
     headKnown = true;
-    // The next one in line writes a newer head; after a kill in between the log is only longer than the head says.
-    if (waiting === 0) await store.put<AuditHead>(HEADS, gatewayId, head);
-    return entry;
+    // By its head a trail is found.
+    if (isNew) await writeHead();
+    return entries;
   }
 
   return {
     record(event) {
       const cleaned = redactEvent(event, redact);
-      waiting++;
-      const written = turn.then(() => {
-        waiting--;
-        return write(cleaned);
+      return new Promise((resolve, reject) => {
+        waiting.push({ event: cleaned, resolve, reject });
+        if (!writing) void writeAll();
       });
-      turn = written.catch(() => undefined);
-      return written;
     },
     read: (request) => readAudit(store, gatewayId, request),
+    async settle() {
+      clearTimeout(headTimer);
+      await writeHead();
+    },
   };
 }
 

@@ -128,6 +128,14 @@ export interface DecideQuery {
   readonly policy: EffectivePolicy;
 }
 
+interface Admitted {
+  readonly judged: Judged;
+  /** Settles once the request and its decision are in the audit trail; nothing starts before. */
+  readonly recorded: Promise<unknown>;
+  /** Somebody has to be asked first. */
+  readonly approval?: ApprovalRecord;
+}
+
 export function createExecTool(options: ExecToolOptions): ExecTool {
   const { sessions, approvals, runs, audit } = options;
 
@@ -168,7 +176,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         { layer: policy.security.from },
       );
     }
-    const cwd = await resolveWorkdir(args.workdir, settings.workspace);
+    const cwd = resolveWorkdir(args.workdir, settings.workspace);
     options.checkEnv(args.env, host);
     const decision = options.decide({
       command: args.command,
@@ -212,15 +220,12 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
   }
 
   /** Shared by `call` and `begin`: audit, refuse, ask, or hand back what may run. */
-  async function admit(
-    input: unknown,
-    context: ExecContext,
-  ): Promise<{ readonly judged: Judged; readonly approval?: ApprovalRecord }> {
+  async function admit(input: unknown, context: ExecContext): Promise<Admitted> {
     const judged = await judge(input, context);
     const { decision, policy, args, settings } = judged;
     const requestId = idFrom(context.requestId, "run");
-    // Both are begun together, in this order, so that the trail takes them in one go.
-    await Promise.all([
+    // Begun in this order and together, so that the trail takes them in one go.
+    const recorded = Promise.all([
       audit.record({
         type: "request",
         requestId,
@@ -244,19 +249,22 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         by: "policy",
       }),
     ]);
-    if (decision.kind === "deny") throw denied(decision);
+    // Whoever launches waits for it; when that never comes to pass, its failure is nobody's.
+    recorded.catch(() => {});
     if (decision.kind === "allow") {
       options.noteUse(decision, args.command, settings.agentId);
-      return { judged };
+      return { judged, recorded };
     }
-    if (!policy.autoReview) return { judged, approval: await ask(judged, context, decision) };
+    await recorded;
+    if (decision.kind === "deny") throw denied(decision);
+    if (!policy.autoReview) return { judged, recorded, approval: await ask(judged, context, decision) };
     const verdict = await options.review(decision, { ...args, cwd: judged.cwd, host: judged.host }, settings);
     if (verdict.verdict === "allow") {
       await audit.record({ type: "decision", requestId, outcome: "allow", reasons: [], by: "reviewer" });
-      return { judged };
+      return { judged, recorded };
     }
     // A reviewer that did not allow it wants a person, and only a person, to answer.
-    return { judged, approval: await ask(judged, context, decision, { onlyPerson: true }) };
+    return { judged, recorded, approval: await ask(judged, context, decision, { onlyPerson: true }) };
   }
 
   async function ask(
@@ -322,14 +330,14 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     });
   }
 
-  async function launchForCall(judged: Judged, context: ExecContext): Promise<ToolResult> {
+  async function launchForCall({ judged, recorded }: Admitted, context: ExecContext): Promise<ToolResult> {
     const { args, settings, cwd } = judged;
     const canBackground = isToolAllowed("process", settings.toolLayers);
     const warnings =
       canBackground || (!args.background && args.yieldMs === undefined)
         ? []
         : ["The process tool is not allowed here: the command ran synchronously, yieldMs and background were ignored."];
-    const launched = await runs.launch(specOf(judged, context, "event"));
+    const launched = await runs.launch(specOf(judged, context, "event"), recorded);
     if (launched.kind === "duplicate") {
       return failedResult("runtime-error", "This call was made before; it is not run a second time.", {
         sessionId: launched.record.sessionId,
@@ -379,7 +387,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     judge,
 
     async call(input, context) {
-      let admitted: Awaited<ReturnType<typeof admit>>;
+      let admitted: Admitted;
       try {
         admitted = await admit(input, context);
       } catch (error) {
@@ -392,13 +400,13 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         const { approval } = admitted;
         return pendingResult(approval, approval.request.warnings, true);
       }
-      return launchForCall(admitted.judged, context);
+      return launchForCall(admitted, context);
     },
 
     async begin(input, context) {
-      const { judged, approval } = await admit(input, context);
+      const { judged, recorded, approval } = await admit(input, context);
       if (approval) return { kind: "approval", record: approval };
-      const launched = await runs.launch(specOf(judged, context, "card"));
+      const launched = await runs.launch(specOf(judged, context, "card"), recorded);
       return { kind: "run", record: launched.kind === "started" ? launched.run.record : launched.record };
     },
 

@@ -30,9 +30,14 @@ export class RunLedger {
 
   /** False: the record was there before, whoever made it. With `spec`, what a later life needs to start it is kept too. */
   async create(record: RunRecord, spec?: RunSpec): Promise<boolean> {
-    await this.reopen(record);
-    if (spec) await this.#store.setIfAbsent(SPEC_NS, record.runId, spec, { ttlMs: FINISHED_RUN_TTL_MS });
-    return this.#store.setIfAbsent(NS, record.runId, record);
+    // Asked for in this order and together: one step where the store can do that, and after a kill in between only an
+    // opened run without a record, which was never started.
+    const [, , created] = await Promise.all([
+      this.reopen(record),
+      spec && this.#store.setIfAbsent(SPEC_NS, record.runId, spec, { ttlMs: FINISHED_RUN_TTL_MS }),
+      this.#store.setIfAbsent(NS, record.runId, record),
+    ]);
+    return created;
   }
 
   /** The run is this life's to end and to hand on. */
@@ -61,8 +66,7 @@ export class RunLedger {
 
   /** Its end has been handed on. */
   async close(runId: string): Promise<void> {
-    await this.#store.delete(OPEN_NS, runId);
-    await this.forgetSpec(runId);
+    await Promise.all([this.#store.delete(OPEN_NS, runId), this.forgetSpec(runId)]);
   }
 
   /** Runs that are not closed and whose owner is one of those wanted. */

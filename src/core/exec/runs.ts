@@ -36,7 +36,7 @@ export interface LiveRun {
   readonly record: RunRecord;
   readonly session: ProcessSession;
   readonly handle: ProcessHandle;
-  /** Settles after the record says `finished`. */
+  /** Settles once the record and the audit trail say that it is finished; handing the end on goes on after that. */
   readonly ended: Promise<{ readonly record: RunRecord; readonly end: EndInfo }>;
 }
 
@@ -96,6 +96,8 @@ export class Runs {
   readonly #launching = new Map<string, Promise<unknown>>();
   /** Runs that this life has gone on to start and whose end is not recorded. */
   readonly #begun = new Set<string>();
+  /** Ends that are being handed on. */
+  readonly #announcing = new Set<Promise<unknown>>();
   readonly #listeners = new Set<RunListener>();
   readonly #giveUp = new AbortController();
   #draining = false;
@@ -146,15 +148,17 @@ export class Runs {
   async settled(withinMs = SETTLE_MS): Promise<void> {
     const timer = setTimeout(() => this.#giveUp.abort(), withinMs);
     await Promise.allSettled([...this.#live.values()].map((run) => run.ended));
+    await Promise.allSettled(this.#announcing);
     clearTimeout(timer);
   }
 
-  async launch(spec: RunSpec): Promise<Launch> {
+  /** `recorded`: what must be durable before anything starts; when it rejects nothing is started. */
+  async launch(spec: RunSpec, recorded?: Promise<unknown>): Promise<Launch> {
     const { runId } = spec;
     for (let earlier = this.#launching.get(runId); earlier; earlier = this.#launching.get(runId)) {
       await earlier.catch(() => {});
     }
-    const launching = this.#launch(spec);
+    const launching = this.#launch(spec, recorded);
     this.#launching.set(runId, launching);
     try {
       return await launching;
@@ -163,12 +167,12 @@ export class Runs {
     }
   }
 
-  async #launch(spec: RunSpec): Promise<Launch> {
+  async #launch(spec: RunSpec, recorded: Promise<unknown> | undefined): Promise<Launch> {
     if (this.#draining) {
       throw new ExecError("draining", "The gateway is stopping and starts nothing new. Try again when it is back.");
     }
     this.#hostOf(spec);
-    const known = await this.#ledger.get(spec.runId);
+    const [known] = await Promise.all([this.#ledger.get(spec.runId), recorded]);
     if (known && !this.#isUnbegun(known.value)) return { kind: "duplicate", record: known.value };
     const place = this.#queue.enter(spec);
     const session = this.#reserve(spec);
@@ -382,11 +386,14 @@ export class Runs {
         ...(record.approvalId ? { approvalId: record.approvalId } : {}),
         ...(record.pid ? { pid: record.pid } : {}),
       }),
-    ]).catch((error) => onError(error, `recording the start of run ${record.runId}`));
+    ]).then(
+      ([version]) => version,
+      (error) => onError(error, `recording the start of run ${record.runId}`),
+    );
     const ended = handle.ended.then(async (end) => {
       place.leave();
-      await recorded;
-      const finished = await this.#finish(this.#finishedRecord(record, session, end));
+      const version = await recorded;
+      const finished = await this.#finish(this.#finishedRecord(record, session, end), version ?? undefined);
       return { record: finished, end };
     });
     ended
@@ -432,20 +439,32 @@ export class Runs {
     });
   }
 
-  /** Records the end and hands it on; goes on trying while the state can not be written. */
-  async #finish(record: RunRecord): Promise<RunRecord> {
+  /**
+   * Records the end, and begins to hand it on; goes on trying while the state can not be written. `version`: of the record
+   * as this life wrote it last.
+   */
+  async #finish(record: RunRecord, version?: number): Promise<RunRecord> {
     const what = `the end of run ${record.runId}`;
-    const finished = await this.#stored(what, async () => {
-      const before = await this.#ledger.get(record.runId);
-      const corrected: RunRecord = foundLost(before?.value) ? { ...record, corrects: true } : record;
-      await this.#ledger.put(corrected);
-      return corrected;
-    });
+    const [finished] = await Promise.all([
+      this.#stored(what, () => this.#writeEnd(record, version)),
+      this.#stored(what, () => this.#recordEnd(record)),
+    ]);
     this.#begun.delete(record.runId);
     this.#live.delete(record.runId);
-    await this.#stored(what, () => this.#recordEnd(finished));
-    await this.#stored(what, () => this.#announce(finished));
+    const announcing = this.#stored(what, () => this.#announce(finished))
+      .catch((error) => this.#options.onError(error, `handing on ${what}`))
+      .finally(() => this.#announcing.delete(announcing));
+    this.#announcing.add(announcing);
     return finished;
+  }
+
+  /** The record as written: it says so when somebody had reported the run as lost in the meantime. */
+  async #writeEnd(record: RunRecord, version: number | undefined): Promise<RunRecord> {
+    if (version !== undefined && (await this.#ledger.advance(version, record)) !== undefined) return record;
+    const before = await this.#ledger.get(record.runId);
+    const corrected: RunRecord = foundLost(before?.value) ? { ...record, corrects: true } : record;
+    await this.#ledger.put(corrected);
+    return corrected;
   }
 
   #stored<T>(what: string, act: () => Promise<T>): Promise<T> {

@@ -5,7 +5,8 @@
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
@@ -82,18 +83,24 @@ export class ShellSnapshots {
   readonly #kept = new Map<string, Kept>();
   readonly #taking = new Map<string, Promise<Snapshot | undefined>>();
   #swept = false;
+  #lastKey: { readonly text: string; readonly key: string } | undefined;
+  /** The gateway's own environment does not change while it lives. */
+  readonly #safe: readonly (readonly [string, string | undefined])[];
 
   constructor(options: ShellSnapshotsOptions) {
     this.#options = options;
     this.#folder = join(options.stateDir, "cache", "shell-snapshots");
+    this.#safe = Object.entries(options.env)
+      .filter(([name]) => SAFE_NAMES.has(name))
+      .sort();
   }
 
   /** The snapshot for this shell with `path` as the search path to start from; undefined when there is none. */
   async for(shell: Shell, path: readonly string[]): Promise<Snapshot | undefined> {
     if (!snapshotsEnabled(this.#options.env) || (shell.kind !== "bash" && shell.kind !== "zsh")) return undefined;
-    const key = await this.#key(shell, path);
+    const key = this.#key(shell, path);
     const kept = this.#kept.get(shell.file);
-    if (kept?.key === key && (await this.#isIntact(kept.snapshot))) {
+    if (kept?.key === key && this.#isIntact(kept.snapshot)) {
       if (this.#options.clock.monotonic() - kept.takenAt > FRESH_MS) void this.#take(shell, shell.kind, key, path);
       return kept.snapshot;
     }
@@ -115,21 +122,22 @@ export class ShellSnapshots {
   }
 
   /** Changes when the start-up file does, or anything that decides what it gives. */
-  async #key(shell: Shell, path: readonly string[]): Promise<string> {
+  #key(shell: Shell, path: readonly string[]): string {
     const { env, home, stateDir } = this.#options;
     const startup = join(
       shell.kind === "zsh" ? env.ZDOTDIR || home : home,
       shell.kind === "zsh" ? ".zshrc" : ".bashrc",
     );
-    const facts = await stat(startup).then(
-      (found) => [found.mtimeMs, found.size],
-      () => [],
-    );
-    const safe = Object.entries(env)
-      .filter(([name]) => SAFE_NAMES.has(name))
-      .sort();
-    const parts = [VERSION, shell.file, shell.args, home, stateDir, path, safe, startup, facts];
-    return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+    // Before every command: one call on a local file, cheaper than handing it to a thread.
+    const found = ifThere(() => statSync(startup));
+    const facts = found ? [found.mtimeMs, found.size] : [];
+    const parts = [VERSION, shell.file, shell.args, home, stateDir, this.#safe, startup, facts, path];
+    const text = JSON.stringify(parts);
+    // The same before nearly every command; a hash of it costs more than to see that.
+    if (this.#lastKey?.text !== text) {
+      this.#lastKey = { text, key: createHash("sha256").update(text).digest("hex") };
+    }
+    return this.#lastKey.key;
   }
 
   async #capture(
@@ -181,15 +189,11 @@ export class ShellSnapshots {
   }
 
   /** A file that somebody else could have written is not sourced. */
-  async #isIntact(snapshot: Snapshot | undefined): Promise<boolean> {
+  #isIntact(snapshot: Snapshot | undefined): boolean {
     if (snapshot === undefined) return true;
-    try {
-      const found = await lstat(snapshot.file);
-      const mine = process.getuid === undefined || found.uid === process.getuid();
-      return found.isFile() && mine && (found.mode & 0o077) === 0;
-    } catch {
-      return false;
-    }
+    const found = ifThere(() => lstatSync(snapshot.file));
+    const mine = process.getuid === undefined || found?.uid === process.getuid();
+    return found?.isFile() === true && mine && (found.mode & 0o077) === 0;
   }
 
   async #sweep(): Promise<void> {
@@ -201,6 +205,14 @@ export class ShellSnapshots {
       const found = await lstat(path).catch(() => undefined);
       if (found !== undefined && now - found.mtimeMs > MAX_FILE_AGE_MS) await rm(path, { force: true });
     }
+  }
+}
+
+function ifThere(look: () => Stats): Stats | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
   }
 }
 

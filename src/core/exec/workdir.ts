@@ -1,14 +1,15 @@
 /** The directory of a call: literal, no `~`, no `$VAR`, symlinks resolved, must exist (exec.md section 8). */
-import { realpath, stat } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExecError } from "../errors.ts";
 
-export async function resolveWorkdir(requested: string | undefined, base: string): Promise<string> {
+/** Synchronous like all facts a decision is made from: handing two such calls to a thread costs more than they do. */
+export function resolveWorkdir(requested: string | undefined, base: string): string {
   const wanted = requested === undefined ? base : resolve(base, requested);
   if (requested !== undefined && requested.trim() === "") throw unavailable(requested);
   try {
-    const real = await realpath(wanted);
-    if ((await stat(real)).isDirectory()) return real;
+    const real = realpathSync.native(wanted);
+    if (statSync(real).isDirectory()) return real;
   } catch {
     // Said below: missing and unreadable are the same to the caller.
   }

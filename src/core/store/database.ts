@@ -20,6 +20,9 @@ export interface DatabaseOptions {
 
 export type Parameter = string | number | null;
 
+const WHOLE = { begin: "BEGIN IMMEDIATE", keep: "COMMIT", undo: "ROLLBACK" };
+const PART = { begin: "SAVEPOINT part", keep: "RELEASE part", undo: "ROLLBACK TO part; RELEASE part" };
+
 /** A prepared statement that gives plain rows and `ExecError`s. */
 export interface Statement<Row> {
   one(...parameters: Parameter[]): Row | undefined;
@@ -76,17 +79,26 @@ export class StateDatabase {
     };
   }
 
-  /** Runs `work`, which must not await, as one write transaction: all of it is stored or nothing. */
+  get inTransaction(): boolean {
+    // The driver aborts the process when a closed file is asked.
+    return this.#db.open && this.#db.inTransaction;
+  }
+
+  /**
+   * Runs `work`, which must not await, as one write transaction: all of it is stored or nothing. Inside another one it is
+   * a part that is taken back alone when it throws, and stored with the rest.
+   */
   transaction<T>(work: () => T): T {
+    const steps = this.inTransaction ? PART : WHOLE;
     return this.#guard(() => {
-      this.#db.exec("BEGIN IMMEDIATE");
+      this.#db.exec(steps.begin);
       try {
         const result = work();
-        this.#db.exec("COMMIT");
+        this.#db.exec(steps.keep);
         return result;
       } catch (error) {
         // SQLite has rolled back by itself after some errors (disk full), and then a ROLLBACK would hide the cause.
-        if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+        if (this.inTransaction) this.#db.exec(steps.undo);
         throw error;
       }
     });

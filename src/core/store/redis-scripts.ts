@@ -88,14 +88,17 @@ end
 return result
 `;
 
-/** KEYS: last sequence number, stream. ARGV: json, max length or ''. Returns the sequence number. */
+/** KEYS: last sequence number, stream. ARGV: max length or '', then the entries' json. Returns the last sequence number. */
 export const APPEND = `
-local seq = redis.call('INCR', KEYS[1])
-local id = string.format('%d-0', seq)
-if ARGV[2] == '' then
-  redis.call('XADD', KEYS[2], id, 'v', ARGV[1])
-else
-  redis.call('XADD', KEYS[2], 'MAXLEN', '=', ARGV[2], id, 'v', ARGV[1])
+local seq
+for entry = 2, #ARGV do
+  seq = redis.call('INCR', KEYS[1])
+  local id = string.format('%d-0', seq)
+  if ARGV[1] == '' then
+    redis.call('XADD', KEYS[2], id, 'v', ARGV[entry])
+  else
+    redis.call('XADD', KEYS[2], 'MAXLEN', '=', ARGV[1], id, 'v', ARGV[entry])
+  end
 end
 return seq
 `;

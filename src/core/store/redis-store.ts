@@ -130,12 +130,20 @@ class RedisStore implements Store {
     return pairs(flat).map(([key, record]) => ({ key, ...decode<T>(record) }));
   }
 
-  async append<T>(stream: string, value: T, options?: { readonly maxLength?: number }): Promise<number> {
+  append<T>(stream: string, value: T, options?: { readonly maxLength?: number }): Promise<number> {
+    return this.appendAll(stream, [value], options);
+  }
+
+  async appendAll<T>(
+    stream: string,
+    values: readonly [T, ...T[]],
+    options?: { readonly maxLength?: number },
+  ): Promise<number> {
     assertName("stream", stream);
-    const json = encodeValue("The entry", value);
+    const entries = values.map((value) => encodeValue("The entry", value));
     const maxLength = maxLengthOf(options) ?? "";
     return this.#run((redis) =>
-      redis.openclawAppend(`${this.#prefix}n:${stream}`, this.#streamKey(stream), json, maxLength),
+      redis.openclawAppend(`${this.#prefix}n:${stream}`, this.#streamKey(stream), maxLength, ...entries),
     );
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { type DatabaseOptions, StateDatabase, type Statement } from "./database.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { encodeValue } from "./json.ts";
 import { assertName, fromSqlText, prefixEnd, toSqlText } from "./keys.ts";
 import { maxLengthOf, pageSize, ttlOf } from "./limits.ts";
@@ -37,6 +38,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 export class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #database: StateDatabase;
+  readonly #commits: GroupCommit;
   readonly #topics: Topics;
   readonly #onClose: () => void;
   readonly #sweeper: NodeJS.Timeout;
@@ -44,6 +46,7 @@ export class SqliteStore implements Store {
 
   constructor(database: StateDatabase, clock: Clock, onTrouble: OnTrouble, onClose: () => void = () => {}) {
     this.#database = database;
+    this.#commits = new GroupCommit(database);
     this.#clock = clock;
     this.#topics = new Topics(onTrouble);
     this.#onClose = onClose;
@@ -58,20 +61,21 @@ export class SqliteStore implements Store {
   }
 
   async get<T>(ns: string, key: string): Promise<Versioned<T> | undefined> {
-    const row = this.#sql.get.one(...names(ns, key), this.#clock.now());
+    const name = names(ns, key);
+    const row = await this.#commits.read(() => this.#sql.get.one(...name, this.#clock.now()));
     return row && { value: JSON.parse(row.value), version: row.version };
   }
 
   async put<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<number> {
     const now = this.#clock.now();
-    const row = this.#sql.put.one(...names(ns, key), expiry(now, options), encodeValue("The value", value), now);
-    return (row as { version: number }).version;
+    const row = [...names(ns, key), expiry(now, options), encodeValue("The value", value), now];
+    return this.#commits.write(() => (this.#sql.put.one(...row) as { version: number }).version);
   }
 
   async setIfAbsent<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<boolean> {
     const now = this.#clock.now();
-    const json = encodeValue("The value", value);
-    return this.#sql.setIfAbsent.run(...names(ns, key), expiry(now, options), json, now) === 1;
+    const row = [...names(ns, key), expiry(now, options), encodeValue("The value", value), now];
+    return this.#commits.write(() => this.#sql.setIfAbsent.run(...row) === 1);
   }
 
   async compareAndSet<T>(
@@ -83,13 +87,14 @@ export class SqliteStore implements Store {
   ): Promise<number | undefined> {
     const now = this.#clock.now();
     const json = encodeValue("The value", value);
-    const changed = this.#sql.compareAndSet.run(json, expiry(now, options), ...names(ns, key), expected, now);
-    return changed === 1 ? expected + 1 : undefined;
+    const row = [json, expiry(now, options), ...names(ns, key), expected, now];
+    return this.#commits.write(() => (this.#sql.compareAndSet.run(...row) === 1 ? expected + 1 : undefined));
   }
 
   async delete(ns: string, key: string, expected?: number): Promise<boolean> {
     const version = expected ?? null;
-    return this.#sql.delete.run(...names(ns, key), this.#clock.now(), version, version) === 1;
+    const row = [...names(ns, key), this.#clock.now(), version, version];
+    return this.#commits.write(() => this.#sql.delete.run(...row) === 1);
   }
 
   async list<T>(
@@ -101,28 +106,39 @@ export class SqliteStore implements Store {
     assertName("namespace", ns);
     const from = toSqlText(prefix);
     const end = prefixEnd(from);
-    const rows = this.#sql
-      .list(after !== undefined, end !== undefined)
-      .all(
-        ...[toSqlText(ns), from],
-        ...(after === undefined ? [] : [toSqlText(after)]),
-        ...(end === undefined ? [] : [end]),
-        ...[this.#clock.now(), pageSize(options.limit)],
-      );
+    const range = [
+      ...[toSqlText(ns), from],
+      ...(after === undefined ? [] : [toSqlText(after)]),
+      ...(end === undefined ? [] : [end]),
+      ...[this.#clock.now(), pageSize(options.limit)],
+    ];
+    const statement = this.#sql.list(after !== undefined, end !== undefined);
+    const rows = await this.#commits.read(() => statement.all(...range));
     return rows.map((row) => ({ key: fromSqlText(row.key), value: JSON.parse(row.value), version: row.version }));
   }
 
-  async append<T>(stream: string, value: T, options?: { readonly maxLength?: number }): Promise<number> {
+  append<T>(stream: string, value: T, options?: { readonly maxLength?: number }): Promise<number> {
+    return this.appendAll(stream, [value], options);
+  }
+
+  async appendAll<T>(
+    stream: string,
+    values: readonly [T, ...T[]],
+    options?: { readonly maxLength?: number },
+  ): Promise<number> {
     assertName("stream", stream);
     const name = toSqlText(stream);
-    const json = encodeValue("The entry", value);
+    const entries = values.map((value) => encodeValue("The entry", value));
     const maxLength = maxLengthOf(options);
-    return this.#database.transaction(() => {
-      const { seq } = this.#sql.nextSeq.one(name) as { seq: number };
-      this.#sql.append.run(name, seq, json);
-      if (maxLength !== undefined) this.#sql.trim.run(name, seq - maxLength);
-      return seq;
-    });
+    const add = () => {
+      const { seq: last } = this.#sql.nextSeq.one(name, entries.length, entries.length) as { seq: number };
+      for (const [index, json] of entries.entries()) {
+        this.#sql.append.run(name, last - entries.length + 1 + index, json);
+      }
+      if (maxLength !== undefined) this.#sql.trim.run(name, last - maxLength);
+      return last;
+    };
+    return this.#commits.write(() => this.#database.transaction(add));
   }
 
   async read<T>(
@@ -130,15 +146,14 @@ export class SqliteStore implements Store {
     options?: { readonly after?: number; readonly limit?: number },
   ): Promise<LogEntry<T>[]> {
     assertName("stream", stream);
-    return this.#sql.read.all(toSqlText(stream), options?.after ?? 0, pageSize(options?.limit)).map(entry<T>);
+    const range = [toSqlText(stream), options?.after ?? 0, pageSize(options?.limit)];
+    return (await this.#commits.read(() => this.#sql.read.all(...range))).map(entry<T>);
   }
 
   async tail<T>(stream: string, limit: number): Promise<LogEntry<T>[]> {
     assertName("stream", stream);
-    return this.#sql.tail
-      .all(toSqlText(stream), pageSize(limit))
-      .map(entry<T>)
-      .reverse();
+    const range = [toSqlText(stream), pageSize(limit)];
+    return (await this.#commits.read(() => this.#sql.tail.all(...range))).map(entry<T>).reverse();
   }
 
   async publish(topic: string, message: unknown): Promise<void> {
@@ -155,12 +170,13 @@ export class SqliteStore implements Store {
   }
 
   async health(): Promise<void> {
-    this.#sql.put.one("health", "write", null, "true", this.#clock.now());
+    await this.put("health", "write", true);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     this.#topics.clear();
+    this.#commits.flush();
     this.#onClose();
   }
 }
@@ -221,8 +237,8 @@ function prepareStatements(database: StateDatabase) {
       return statement;
     },
     nextSeq: database.prepare<{ readonly seq: number }>(
-      `INSERT INTO streams (stream, last_seq) VALUES (?, 1)
-       ON CONFLICT (stream) DO UPDATE SET last_seq = last_seq + 1 RETURNING last_seq AS seq`,
+      `INSERT INTO streams (stream, last_seq) VALUES (?, ?)
+       ON CONFLICT (stream) DO UPDATE SET last_seq = last_seq + ? RETURNING last_seq AS seq`,
     ),
     append: database.prepare("INSERT INTO stream_entries (stream, seq, value) VALUES (?, ?, ?)"),
     trim: database.prepare("DELETE FROM stream_entries WHERE stream = ? AND seq <= ?"),

@@ -51,6 +51,12 @@ export interface Store {
 
   /** Adds to an ordered log; resolves to its sequence number. `maxLength` drops the oldest beyond it. */
   append<T>(stream: string, value: T, options?: { readonly maxLength?: number }): Promise<number>;
+  /** Several entries in one step, with nobody else's in between; resolves to the sequence number of the last one. */
+  appendAll<T>(
+    stream: string,
+    values: readonly [T, ...T[]],
+    options?: { readonly maxLength?: number },
+  ): Promise<number>;
   /** Entries with `seq > after` (default 0), oldest first, at most `limit` (default 1000). */
   read<T>(stream: string, options?: { readonly after?: number; readonly limit?: number }): Promise<LogEntry<T>[]>;
   /** The newest `limit` entries, oldest first. */

@@ -16,6 +16,7 @@ import type { AuditEntry, AuditEvent, AuditHead } from "../../../src/core/audit/
 import { systemClock } from "../../../src/core/clock.ts";
 import { openSqliteStore } from "../../../src/core/store/sqlite-store.ts";
 import type { Store } from "../../../src/core/store/store.ts";
+import { eventually } from "../../support/state.ts";
 
 let directory: string;
 let store: Store;
@@ -68,6 +69,25 @@ describe("recording", () => {
     );
     expect(entries[0]?.prevHash).toBe(FIRST_PREV_HASH);
     expect(verdictOf(entries, head)).toMatchObject({ ok: true, entries: 50, head: { seq: 50 } });
+  });
+
+  test("the head never names an entry that is not there, and the last one soon after it was written", async () => {
+    const audit = createAudit({ store, clock: systemClock, gatewayId: "g" });
+    for (let index = 1; index <= 20; index += 1) {
+      await Promise.all([audit.record(event(`a${index}`)), audit.record(event(`b${index}`))]);
+      const { entries, head } = await audit.read({ limit: 100 });
+      expect(entries).toHaveLength(2 * index);
+      expect(verdictOf(entries, head).ok).toBe(true);
+      expect(head?.seq ?? 0).toBeGreaterThanOrEqual(2 * (index - 1));
+    }
+    await eventually(async () => (await audit.read({ limit: 1 })).head?.seq === 40);
+    await audit.record(event("last"));
+    await audit.settle();
+    const { entries, head } = await audit.read({ limit: 100 });
+    expect(verdictOf(entries.slice(0, -1), head)).toMatchObject({
+      ok: false,
+      fault: { kind: "cut-short", headSeq: 41 },
+    });
   });
 
   test("goes on with the same chain after a restart", async () => {
