@@ -4,14 +4,22 @@
  */
 import { posix } from "node:path";
 import { ARGV_GRANT, calledAs, FILE_GRANT, grantHash, type MatchTarget, matchAllowlist } from "./allowlist.ts";
-import { guardArguments } from "./argument-guard.ts";
+import { guardArguments, hasTable, programAmong } from "./argument-guard.ts";
 import { judgeBuiltin } from "./builtins.ts";
 import type { DecideInput, Reason, ReasonCode, Segment } from "./decision.ts";
 import { type Executable, findExecutable, isTrustedDirectory, runPath, type SearchContext } from "./executables.ts";
 import { isStreamPath } from "./guard/options.ts";
 import { inlineCode } from "./inline-eval.ts";
 import { interpreterName, readInterpreter } from "./interpreters.ts";
-import { CARRIERS, INTERPRETERS, MULTIPLEXERS, nameIn, PACKAGE_RUNNERS, SHELLS } from "./program-kinds.ts";
+import {
+  carrierName,
+  INTERPRETERS,
+  MULTIPLEXERS,
+  nameIn,
+  PACKAGE_RUNNERS,
+  SHELLS,
+  WRITES_WHERE_IT_STANDS,
+} from "./program-kinds.ts";
 import { judgeSafeBin, SYSTEM_BIN_DIRS } from "./safe-bins.ts";
 import type { ParsedCommand } from "./shell/parse.ts";
 import type { AllowlistEntry } from "./types.ts";
@@ -25,6 +33,8 @@ export interface Place {
   /** Undefined when a `cd` made it uncertain. */
   readonly cwd: string | undefined;
   readonly afterCd: boolean;
+  /** A `cd` may have led out of the working directory, or into one that programs obey. */
+  readonly outside: boolean;
 }
 
 export interface BoundFile {
@@ -184,18 +194,20 @@ class Assessment {
     const kinds: readonly [ReadonlySet<string>, ReasonCode][] = [
       [MULTIPLEXERS, "multiplexer"],
       [PACKAGE_RUNNERS, "package-runner"],
-      [CARRIERS, "carrier"],
     ];
     for (const [kind, code] of kinds) {
       const hit = nameIn(names, kind);
       if (hit !== undefined) this.because(code, hit);
     }
+    // Whatever it carries, this carries nothing.
+    const carrier = args.length === 1 && args[0] === "--version" ? undefined : carrierName(names);
+    if (carrier !== undefined) this.because("carrier", carrier);
     const shell = nameIn(names, SHELLS);
     if (shell !== undefined) return this.shell(shell, args);
     if (unresolved) return undefined;
     const language = interpreterName(names);
     if (language === undefined) {
-      const problem = this.input.policy.argumentGuard ? guardArguments(names, args) : undefined;
+      const problem = this.input.policy.argumentGuard ? this.argumentProblem(names, args) : undefined;
       if (problem !== undefined) this.because("argument-guard", problem);
       return undefined;
     }
@@ -209,11 +221,30 @@ class Assessment {
       case "refused":
         if (this.input.policy.argumentGuard) this.because("argument-guard", use.option);
         return undefined;
+      case "module": {
+        const problem = this.input.policy.argumentGuard ? guardArguments([use.name], args.slice(use.index)) : undefined;
+        if (problem !== undefined) this.because("argument-guard", problem);
+        return undefined;
+      }
       case "code":
       case "project":
       case "info":
         return undefined;
     }
+  }
+
+  private argumentProblem(names: readonly string[], args: readonly string[]): string | undefined {
+    const problem = guardArguments(names, args);
+    if (problem !== undefined || hasTable(names)) return problem;
+    return programAmong(args, (word) => this.isUnlistedProgram(word));
+  }
+
+  private isUnlistedProgram(word: string): boolean {
+    const found = findExecutable(word, this.search);
+    if (!("real" in found)) return false;
+    const { policy, home, cwd } = this.input;
+    const target: MatchTarget = { executable: found, args: [], cwd, fileHash: () => undefined, home };
+    return typeof matchAllowlist(target, policy.allowlist) === "string";
   }
 
   private shell(name: string, args: readonly string[]): string | undefined {
@@ -235,6 +266,9 @@ class Assessment {
     const inline = policy.strictInlineEval ? inlineCode(executable.names, args) : undefined;
     if (inline !== undefined) this.because("inline-eval", `${executable.typed} ${inline}`.slice(0, 200));
     if (executable.relative && this.place.afterCd) this.because("after-cd", executable.typed);
+    if (this.place.outside && policy.argumentGuard && nameIn(executable.names, WRITES_WHERE_IT_STANDS) !== undefined) {
+      this.because("after-cd", executable.typed);
+    }
 
     this.files.push({ role: "executable", path: runPath(executable, this.search), hashed: !executable.trusted });
     const scriptFile = script === undefined ? undefined : this.scriptFile(script, isShell);

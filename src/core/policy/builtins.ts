@@ -21,9 +21,10 @@ const RESERVED = new Set(
 export type BuiltinVerdict = "safe" | "cd" | "refused" | "not-a-builtin";
 
 export function judgeBuiltin(name: string, args: readonly string[]): BuiltinVerdict {
-  // `command -v name` only says where a program is.
+  // `command -v name` and `type name` only say where a program is.
   if (name === "command" && args.length === 2 && args[0] === "-v" && /^[\w.+-]+$/.test(args[1] as string))
     return "safe";
+  if (name === "type" && args.every((arg) => /^-[afptP]+$|^[\w.][\w.+-]*$/.test(arg))) return "safe";
   if (BUILTINS.has(name)) return "refused";
   // `time` behind a pipe is the program, everything else here is bash grammar that was quoted away.
   if (RESERVED.has(name)) return name === "time" ? "not-a-builtin" : "refused";

@@ -8,6 +8,7 @@ import { type Assessed, assess, type BoundFile, type Place } from "./assess.ts";
 import { type BoundRun, makeBinding } from "./binding.ts";
 import { controlCommand } from "./control-commands.ts";
 import type { DecideInput, Decision, Plan, Reason, ReasonCode, Segment } from "./decision.ts";
+import { isPlainLocalPath } from "./guard/options.ts";
 import { inlineCodeAnywhere } from "./inline-eval.ts";
 import { pinPlan } from "./pin.ts";
 import { type ParsedCommand, type ParsedList, parseCommand } from "./shell/parse.ts";
@@ -144,20 +145,28 @@ function openShellPayload(list: ParsedList): ParsedList | undefined {
 }
 
 function assessAll(list: ParsedList, input: DecideInput): Assessed[][] {
-  let place: Place = { cwd: input.cwd, afterCd: false };
+  let place: Place = { cwd: input.cwd, afterCd: false, outside: false };
   return list.pipelines.map((pipeline) => {
     const here = pipeline.commands.map((command) => assess(command, place, input));
-    for (const command of pipeline.commands) place = placeAfter(command, place);
+    for (const command of pipeline.commands) place = placeAfter(command, place, input);
     return here;
   });
 }
 
-function placeAfter(command: ParsedCommand, place: Place): Place {
+function placeAfter(command: ParsedCommand, place: Place, input: DecideInput): Place {
   const [name, target, ...rest] = command.words.map((word) => word.value);
   if (name !== "cd") return place;
   // A second `cd` may or may not follow a first that failed.
   const certain = !place.afterCd && place.cwd !== undefined && target !== undefined && rest.length === 0;
-  return { cwd: certain ? posix.resolve(place.cwd, target) : undefined, afterCd: true };
+  const cwd = certain ? posix.resolve(place.cwd, target) : undefined;
+  return { cwd, afterCd: true, outside: place.outside || target === undefined || !staysInside(target, cwd, input) };
+}
+
+/** Below the working directory and in no directory that programs obey (`.git/hooks`, `.ssh`); symlinks followed. */
+function staysInside(target: string, resolved: string | undefined, { cwd, facts }: DecideInput): boolean {
+  if (resolved === undefined) return isPlainLocalPath(target);
+  const below = posix.relative(cwd, facts.realpath(resolved) ?? resolved);
+  return below === "" || isPlainLocalPath(below);
 }
 
 function segmentsOf(list: ParsedList, assessed: readonly (readonly Assessed[])[], opened: boolean): Segment[] {

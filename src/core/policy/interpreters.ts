@@ -12,6 +12,8 @@ export type InterpreterUse =
   | { readonly kind: "script"; readonly index: number }
   /** Runs what the project defines (`node --test`), names no file. */
   | { readonly kind: "project" }
+  /** A module known by its name runs; `args[index]` is the first of its own arguments. */
+  | { readonly kind: "module"; readonly name: string; readonly index: number }
   | { readonly kind: "code"; readonly option: string }
   | { readonly kind: "stdin"; readonly option: string }
   /** `code` is an option that may carry code as well: the table does not know for certain. */
@@ -27,6 +29,8 @@ interface Language {
   readonly values?: Readonly<Record<string, RegExp>>;
   readonly longValues?: Readonly<Record<string, RegExp>>;
   readonly projectOptions?: string;
+  /** What may stand behind `-m`: programs that have an argument table of their own. */
+  readonly modules?: string;
   /** First operands that are a mode of the interpreter, not a file. */
   readonly modes?: string;
   /** Options may be clustered behind one dash. */
@@ -45,6 +49,7 @@ const PYTHON: Language = {
     W: /^(?:ignore|error|default|always|once|module)$/,
     X: /^(?:utf8(?:=[01])?|dev|importtime|faulthandler|no_debug_ranges|tracemalloc(?:=\d+)?|frozen_modules=\w+)$/,
   },
+  modules: "pytest unittest json.tool",
   clusters: true,
 };
 
@@ -135,6 +140,9 @@ export function readInterpreter(name: string, args: readonly string[]): Interpre
     const arg = args[i] as string;
     if (arg === "--") return operand(language, args, i + 1, project);
     if (!arg.startsWith("-") || arg === "-") return operand(language, args, i, project);
+    if (arg === "-m" && has(language.modules, args[i + 1] ?? "")) {
+      return { kind: "module", name: args[i + 1] as string, index: i + 2 };
+    }
     const kind = optionKind(language, arg);
     if (kind === "code") return { kind: "code", option: arg };
     if (has(language.info, arg)) return args.length === 1 ? { kind: "info" } : refusal(language, args, i);

@@ -117,7 +117,7 @@ function optionLength(grammar: WrapperGrammar, word: string, next: string | unde
 
 /** Variables that change how a program talks, never what it runs. */
 const HARMLESS_VARIABLES =
-  /^(?:NODE_ENV|RAILS_ENV|RACK_ENV|CI|LANG|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES)$/;
+  /^(?:NODE_ENV|RAILS_ENV|RACK_ENV|CI|LANG|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|PORT|DEBUG|VERBOSE|LOG_LEVEL|LOGLEVEL|RUST_LOG|RUST_BACKTRACE|GOOS|GOARCH|CGO_ENABLED|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|NODE_NO_WARNINGS|APP_ENV|FLASK_ENV|HEADLESS)$/;
 /** No path, no list, nothing a loader or locale would look up as a file. `Europe/Berlin` is a time zone. */
 const HARMLESS_VALUE = /^(?:[A-Za-z0-9][A-Za-z0-9_.,+@-]*(?:\/[A-Za-z0-9][A-Za-z0-9_+-]*)?)?$/;
 

@@ -16,10 +16,15 @@ interface CorpusEntry {
   readonly verify: "exec" | "write" | "read" | "none";
 }
 
-const CORPUS = readFileSync(new URL("../../fixtures/policy/command-corpus.jsonl", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line) as CorpusEntry);
+const entries = (name: string): CorpusEntry[] =>
+  readFileSync(new URL(`../../fixtures/policy/${name}`, import.meta.url), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as CorpusEntry);
+
+const CORPUS = entries("command-corpus.jsonl");
+/** Found by attacking this engine; each names the kind it stands for. */
+const RED_TEAM = entries("red-team.jsonl");
 
 /** Makes the files an entry needs; returns the PATH that its setup leaves, which stands for the gateway's own. */
 function prepare(entry: CorpusEntry, world: World): string[] {
@@ -43,7 +48,7 @@ function decideEntry(entry: CorpusEntry, world: World, path: readonly string[]):
 }
 
 describe("the command corpus", () => {
-  const hostile = CORPUS.filter((entry) => entry.expect === "ask");
+  const hostile = [...CORPUS, ...RED_TEAM].filter((entry) => entry.expect === "ask");
   const everyday = CORPUS.filter((entry) => entry.expect === "allow");
 
   it.each(hostile.map((entry) => [entry.id, entry] as const))("%s is asked about, and nothing fires", (_, entry) => {
@@ -78,6 +83,22 @@ describe("the command corpus", () => {
       expect(
         asked.every(({ decision }) => decision.reasons.some((r) => r.code === "glob" || r.code === "carrier")),
       ).toBe(true);
+    } finally {
+      world.remove();
+    }
+  });
+
+  it.each(
+    RED_TEAM.filter((entry) => entry.verify === "exec" || entry.verify === "write").map((e) => [e.id, e] as const),
+  )("%s does what it is asked about for, where its program is installed", (_, entry) => {
+    const program = entry.policy.allowlist[0] as string;
+    if (!existsSync(program)) return console.warn(`${entry.id} not run: ${program} is not installed`);
+    const world = makeWorld();
+    try {
+      const path = prepare(entry, world);
+      runPlan({ kind: "verbatim", text: entry.command.replaceAll("$CWD", world.cwd) }, world.cwd, path);
+      const done = entry.verify === "exec" ? world.fired : join(world.cwd, "OWNED");
+      expect(existsSync(done), entry.command).toBe(true);
     } finally {
       world.remove();
     }

@@ -9,7 +9,7 @@ const KEYWORDS = new Set(
 );
 const FUNCTIONS = new Set(
   `length substr index split sub gsub gensub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand
-  strftime systime mktime and or xor compl lshift rshift strtonum toupper asort asorti`.split(/\s+/),
+  strftime systime mktime and or xor compl lshift rshift strtonum asort asorti typeof isarray`.split(/\s+/),
 );
 /** Variables through which a program learns or changes more than its input. */
 const FORBIDDEN_NAMES = new Set(
@@ -18,8 +18,10 @@ const FORBIDDEN_NAMES = new Set(
 
 /** After these a `/` begins a regular expression in every awk. */
 const BEFORE_REGEX = /^(?:|[(,;{}!&|?:~=+\-*%<>^\n]|&&|\|\||[=!<>]=|!~|[-+*%^]=|print|printf|return)$/;
-/** After these it divides in every awk. After anything else (`)`, `++`, other keywords) it depends: refused. */
-const BEFORE_DIVISION = /^(?:\]|\d.*|\..*|".*"|[A-Za-z_][A-Za-z0-9_]*)$/s;
+/** After these it divides in every awk. After anything else (`if (x)`, `++`, other keywords) it depends: refused. */
+const BEFORE_DIVISION = /^(?:\]|\)|\d.*|\..*|".*"|[A-Za-z_][A-Za-z0-9_]*)$/s;
+/** A statement, which may be a regular expression, can follow their parenthesis. */
+const CONTROL = new Set(["if", "while", "for"]);
 /** A newline after these does not end a statement. */
 const CONTINUES = new Set([",", "{", "&&", "||", "do", "else"]);
 
@@ -30,6 +32,8 @@ export function awkProblem(program: string): string | undefined {
   let printing = false;
   let printDepth = 0;
   let depth = 0;
+  /** For each open parenthesis, whether a control keyword stands before it. */
+  const controls: boolean[] = [];
   while (at < program.length) {
     const rest = program.slice(at);
     const blank = /^(?:[ \t\r]+|#[^\n]*)/.exec(rest);
@@ -57,7 +61,8 @@ export function awkProblem(program: string): string | undefined {
     // Inside parentheses `>` compares; bare in a print statement it opens a file.
     else if ((token === ">" || token === ">>") && printing && depth <= printDepth) return token;
     else if (token === ">>") return token;
-    previous = token;
+    if (token === "(") controls.push(CONTROL.has(previous));
+    previous = token === ")" && controls.pop() !== false ? "if()" : token;
   }
   return undefined;
 }
@@ -70,9 +75,10 @@ function nextToken(rest: string, previous: string): string | undefined {
   if (rest.startsWith("/")) {
     // A slash inside a bracket ends the expression in some awks and not in others: the pattern knows no such bracket.
     if (BEFORE_REGEX.test(previous)) {
-      return /^\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\\n/]|\\[^\n/])*\])*\//.exec(rest)?.[0];
+      return /^\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:\[:[a-z]+:\]|[^[\]\\\n/]|\\[^\n/])*\])*\//.exec(rest)?.[0];
     }
-    if (!BEFORE_DIVISION.test(previous) || KEYWORDS.has(previous)) return undefined;
+    // `length` needs no parentheses: mawk then reads a regular expression where gawk divides.
+    if (!BEFORE_DIVISION.test(previous) || KEYWORDS.has(previous) || FUNCTIONS.has(previous)) return undefined;
     return rest.startsWith("/=") ? "/=" : "/";
   }
   return simple === "&" ? undefined : simple;

@@ -19,11 +19,18 @@ const FIND_WORDS = new Set(
   `-H -L -P -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -empty -newer -anewer
   -cnewer -mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -nouser -nogroup -links -inum -samefile -lname
   -ilname -maxdepth -mindepth -depth -d -mount -xdev -prune -quit -print -print0 -printf -ls -not -and -or -a -o -true -false
-  -readable -writable -executable -daystart -follow -noleaf -warn -nowarn -used -fstype -newermt -newerct -newerat
-  --version --help`.split(/\s+/),
+  -readable -writable -executable -daystart -follow -noleaf -warn -nowarn -used -fstype -context --version --help`.split(
+    /\s+/,
+  ),
 );
 const find: Guard = (args) =>
-  args.find((arg) => arg.startsWith("-") && !FIND_WORDS.has(arg) && !/^-(?:\d+[ckMGwb]?|O[0-3])$/.test(arg));
+  args.find(
+    (arg, index) =>
+      arg.startsWith("-") &&
+      !FIND_WORDS.has(arg) &&
+      !(args[index - 1] === "-perm" && /^-[ugoa,+=rwxst0-7]+$/.test(arg)) &&
+      !/^-(?:\d+[ckMGwb]?|O[0-3]|newer[aBcm][aBcmt])$/.test(arg),
+  );
 
 /** An archive below the working directory whose name says that it is one. */
 const isArchive = (path: string): boolean =>
@@ -34,17 +41,17 @@ const isArchive = (path: string): boolean =>
 const tarOptions = (writes: boolean): Guard =>
   accept({
     flags: writes ? "cvzjJahp" : "xtvzjJakpO",
-    values: "f",
+    values: writes ? "fC" : "f",
     long: `--create --extract --get --list --verbose --gzip --bzip2 --xz --zstd --auto-compress --keep-old-files --dereference
       --exclude-vcs --no-same-owner --no-same-permissions --numeric-owner --no-recursion --exclude-backups --totals --wildcards`,
-    longValues: "--file --exclude --strip-components",
+    longValues: `--file --exclude --strip-components${writes ? " --directory" : ""}`,
     value: (option, value) =>
       option === "-f" || option === "--file"
         ? writes
           ? isArchive(value) || value === "/dev/null"
           : !value.includes(":")
-        : true,
-    // Extraction stays in the working directory: no `-C`, no absolute names.
+        : (option !== "-C" && option !== "--directory") || value === "." || isPlainLocalPath(value),
+    // Extraction stays in the working directory: no `-C`; tar itself drops absolute names.
     operand: (value) => !value.startsWith("-") && !value.includes(":"),
   });
 const tar: Guard = (args) => {
@@ -58,10 +65,34 @@ const tar: Guard = (args) => {
   const swallowed = normal.find((arg) => /^-[A-Za-z]*f./.test(arg));
   if (swallowed) return swallowed;
   const creates = normal.some((arg) => /^-[A-Za-z]*c/.test(arg) || /^--c/.test(arg));
-  const reads = normal.some((arg) => /^-[A-Za-z]*[xt]/.test(arg) || /^--(?:e|g|l)/.test(arg));
+  const reads = normal.some((arg) => /^-[A-Za-z]*[xt]/.test(arg) || /^--(?:ext|get|list)/.test(arg));
   if (creates === reads) return first;
   return tarOptions(creates)(normal);
 };
+/** Writes beside the file it is given, unless it only shows: no name for the output, no dot files. */
+const compressor: Guard = (args) => {
+  const shows = args.some((arg) => /^(?:-[a-zA-Z0-9]*[clt][a-zA-Z0-9]*|--(?:stdout|to-stdout|list|test))$/.test(arg));
+  return accept({
+    flags: "cdfhklLnNqrtvVzCmAa0123456789",
+    values: "ST",
+    long: `--stdout --to-stdout --decompress --uncompress --compress --force --keep --list --no-name --name --quiet --recursive
+      --test --verbose --version --help --fast --best --extreme --rm --ultra --no-progress --single-stream --rsyncable`,
+    longValues: "--threads --suffix --format --check --memlimit",
+    longOptional: "--threads --long --adapt --fast",
+    operand: (value) => shows || isPlainLocalPath(value) || value === "-",
+  })(args);
+};
+/** lz4 writes what its second operand names. */
+const lz4: Guard = accept({
+  flags: "cdfkmqtvz123456789",
+  long: "--decompress --compress --force --keep --list --test --verbose --quiet --version --help --rm --best --fast",
+  operand: isPlainLocalPath,
+  maxOperands: 1,
+});
+
+/** Capabilities by name. `init` and `reset` run the program that the terminal's description names. */
+const tput: Guard = (args) => args.find((arg) => !/^[a-z0-9]+$/.test(arg) || arg === "init" || arg === "reset");
+
 const dateGuard: Guard = accept({
   flags: "uR",
   values: "dr",
@@ -89,18 +120,18 @@ const jqGuard: Guard = (args) => {
 const bat: Guard = (args) =>
   args[0] === "cache"
     ? args[0]
-    : refuse("", "--pager --config-file --config-dir --paging --map-syntax --generate-config-file")(args);
+    : refuse("", "--pager --config-file --config-dir --paging --map-syntax --generate-config-file --lessopen")(args);
 
 /** Nothing they can be told makes them more than they are: they look, compare, count, remove or make empty files. */
 const PLAIN_TOOLS =
   `[ ls dir vdir cat tac rev echo grep egrep fgrep rgrep zgrep zcat bzcat xzcat zstdcat head tail wc cut tr paste join comm
-  fold fmt nl pr expand unexpand od hexdump strings base64 base32 basenc md5sum md5 sha1sum sha224sum sha256sum sha384sum
+  fold fmt nl pr expand unexpand od hexdump strings base32 basenc md5sum md5 sha1sum sha224sum sha256sum sha384sum
   sha512sum shasum b2sum cksum sum stat du df ps pgrep pkill kill killall pidof id whoami who w last groups uname uptime free
-  nproc lscpu lsblk lsusb lspci lsof lsmod ss netstat ping ping6 traceroute tracepath mtr dig host nslookup whois which
+  nproc lscpu lsblk lsusb lspci lsof lsmod netstat ping ping6 traceroute tracepath mtr dig host nslookup whois which
   which.debianutils whereis readlink realpath basename dirname pwd seq sleep true false test yes touch mkdir rmdir rm unlink
   chmod chown chgrp mktemp tsort factor cal ncal expr numfmt column look getent locale printenv tty vmstat iostat mpstat
-  cmp gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 zipinfo tput clear reset sync getconf pathchk logname users
-  csvcut csvlook tokei cloc scc exa eza lsd duf dust procs tldr`.split(/\s+/);
+  cmp zipinfo clear sync getconf pathchk logname users
+  csvcut csvlook tokei exa eza lsd duf dust procs tldr`.split(/\s+/);
 
 export const FILE_TOOLS: Readonly<Record<string, Guard>> = {
   ...Object.fromEntries(PLAIN_TOOLS.map((name): [string, Guard] => [name, anything])),
@@ -109,6 +140,31 @@ export const FILE_TOOLS: Readonly<Record<string, Guard>> = {
     values: "xPd",
     value: (option, value) => option !== "-d" || isPlainLocalPath(value),
   }),
+  ...Object.fromEntries(
+    "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd".split(" ").map((name): [string, Guard] => [name, compressor]),
+  ),
+  lz4,
+  unlz4: lz4,
+  lz4cat: accept({ flags: "q", maxOperands: 1 }),
+  zstdcat: accept({ flags: "fqv" }),
+  base64: accept({
+    flags: "dDi",
+    values: "wb",
+    long: "--decode --ignore-garbage --version --help",
+    longValues: "--wrap --break",
+    operand: (value) => value !== "",
+  }),
+  ss: refuse("DK", "--diag --kill", "fFN"),
+  top: (args) => (args.some((arg) => /^-[a-zA-Z]*b/.test(arg)) ? undefined : (args[0] ?? "no -b")),
+  cloc: accept({
+    flags: "vh",
+    long: `--by-file --by-file-by-lang --quiet --csv --json --yaml --xml --md --hide-rate --progress-rate --skip-uniqueness
+      --show-lang --show-ext --git --diff --version --help --exclude-content --fullpath`,
+    longValues:
+      "--exclude-dir --exclude-lang --exclude-ext --include-lang --include-ext --match-f --not-match-f --timeout",
+  }),
+  scc: refuse("o", "--output --format-multi", "fiMns"),
+  tput,
   git: gitGuard,
   find,
   awk: awkGuard,
@@ -124,11 +180,11 @@ export const FILE_TOOLS: Readonly<Record<string, Guard>> = {
   bsdtar: tar,
   jq: jqGuard,
   date: dateGuard,
-  rg: refuse("z", "--pre --pre-glob --hostname-bin --search-zip --hyperlink-format"),
+  rg: refuse("z", "--pre --pre-glob --hostname-bin --search-zip --hyperlink-format", "ABCEMTdefgjmrt"),
   ag: refuse("", "--pager --path-to-ignore"),
-  ack: refuse("", "--pager --ackrc --env --create-ackrc"),
-  fd: refuse("xX", "--exec --exec-batch"),
-  fdfind: refuse("xX", "--exec --exec-batch"),
+  ack: refuse("", "--pager --ackrc --env --create-ackrc --output"),
+  fd: refuse("xX", "--exec --exec-batch", "EScdejot"),
+  fdfind: refuse("xX", "--exec --exec-batch", "EScdejot"),
   bat: bat,
   batcat: bat,
   tree: refuse("oR", "--output"),
@@ -219,7 +275,27 @@ export const FILE_TOOLS: Readonly<Record<string, Guard>> = {
   m4: infoOnly,
   dc: infoOnly,
   ldd: infoOnly,
-  yq: refuse("is", "--inplace --split-exp --in-place --from-file"),
+  yq: refuse("is", "--inplace --split-exp --in-place --from-file --security-enable-system-operator", "opI"),
+  tomlq: infoOnly,
+  xq: infoOnly,
+  "xq-python": infoOnly,
+  "rename.ul": refuseAll,
+  gzexe: refuseAll,
+  bzexe: refuseAll,
+  ptar: refuseAll,
+  gpgtar: refuseAll,
+  localedef: refuseAll,
+  tic: refuseAll,
+  zic: refuseAll,
+  gencat: refuseAll,
+  ctags: refuseAll,
+  "ctags-universal": refuseAll,
+  etags: refuseAll,
+  nroff: infoOnly,
+  pic: infoOnly,
+  gpic: infoOnly,
+  grops: infoOnly,
+  pygmentize: refuse("xoFP", "", "lfOS"),
   vipe: refuseAll,
   pee: refuseAll,
   ifne: refuseAll,

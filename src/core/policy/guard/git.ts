@@ -6,7 +6,8 @@
 import { accept, type Guard, type OptionTable, subcommands } from "./options.ts";
 
 /** Remote helpers (`ext::sh -c …`) run programs; an operand that looks like an option would be taken for one. */
-const plainOperand = (value: string): boolean => !value.includes("::") && !/^(?:-|ssh:\/\/-|[^/]*@-)/.test(value);
+const plainOperand = (value: string): boolean =>
+  value === "-" || (!value.includes("::") && !/^(?:-|ssh:\/\/-|[^/]*@-)/.test(value));
 /** A configured remote, or a web address; a path or an ssh address can name a server program's host. */
 const remoteOperand = (value: string, index: number): boolean =>
   plainOperand(value) && (index > 0 || /^(?:[A-Za-z0-9_][A-Za-z0-9_./-]*|https:\/\/[A-Za-z0-9][^\s]*)$/.test(value));
@@ -68,7 +69,7 @@ const NO_EDITOR = "--no-edit --quiet --verbose --progress --no-progress";
 const SUBCOMMANDS: Readonly<Record<string, Guard>> = {
   status: table({
     flags: "sbvuz",
-    long: "--short --branch --porcelain --long --verbose --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --untracked-files --ignored --no-column --no-optional-locks",
+    long: "-uno -uall -unormal --short --branch --porcelain --long --verbose --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --untracked-files --ignored --no-column --no-optional-locks",
     longOptional: "--porcelain --untracked-files --ignored --ignore-submodules --find-renames --column",
   }),
   log: LOG,
@@ -200,9 +201,29 @@ const SUBCOMMANDS: Readonly<Record<string, Guard>> = {
   config: (args) => {
     const [verb, ...rest] = args;
     if (verb === "--list" || verb === "-l" || verb === "list") return rest[0];
+    // One name reads it, a second word would set it.
+    if (rest.length === 0 && /^[A-Za-z][\w-]*\.[^=]+$/.test(verb ?? "")) return undefined;
     if (verb !== "--get" && verb !== "--get-all" && verb !== "get") return verb ?? "config";
     return rest.length === 1 ? table({})(rest) : (rest[1] ?? verb);
   },
+  cherry: table({ flags: "v", long: "--abbrev" }),
+  "show-branch": table({ flags: "ar", long: "--all --remotes --current --list --sha1-name --no-name" }),
+  "symbolic-ref": table({ flags: "q", long: "--short --quiet", maxOperands: 1 }),
+  var: table({ maxOperands: 1 }),
+  fsck: table({ long: "--full --no-full --no-dangling --connectivity-only --no-progress --verbose", maxOperands: 0 }),
+  "verify-pack": table({ flags: "vs" }),
+  "patch-id": table({ long: "--stable --unstable", maxOperands: 0 }),
+  notes: (args) => (args[0] === "show" || args[0] === "list" ? table({})(args.slice(1)) : (args[0] ?? "notes")),
+  bisect: (args) => (args[0] === "log" && args.length === 1 ? undefined : (args[0] ?? "bisect")),
+  archive: (args) => (args.length === 1 && /^(?:-l|--list)$/.test(args[0] as string) ? undefined : "archive"),
+  clean: (args) =>
+    args.some((arg) => /^(?:-[a-zA-Z]*n[a-zA-Z]*|--dry-run)$/.test(arg))
+      ? table({ flags: "ndxXq", long: "--dry-run --quiet" })(args)
+      : (args[0] ?? "clean"),
+  apply: (args) =>
+    args.some((arg) => /^--(?:check|stat|numstat|summary)$/.test(arg))
+      ? table({ flags: "vR", long: "--check --stat --numstat --summary --verbose --reverse", values: "p" })(args)
+      : (args[0] ?? "apply"),
   worktree: (args) =>
     args[0] === "list"
       ? table({ flags: "vz", long: "--porcelain --verbose", maxOperands: 0 })(args.slice(1))

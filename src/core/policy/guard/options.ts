@@ -88,10 +88,12 @@ export function accept(table: OptionTable): Guard {
 
 /**
  * Refuses what it names, for programs whose many other options are harmless. A long option counts from any of its
- * prefixes on (GNU abbreviations); a letter counts anywhere in a cluster, since where values begin is not known.
+ * prefixes on (GNU abbreviations). A letter counts anywhere in a cluster up to the first of `valueLetters`, whose value
+ * is the rest of the word.
  */
-export function refuse(letters: string, longOptions: string): Guard {
+export function refuse(letters: string, longOptions: string, valueLetters = ""): Guard {
   const denied = [...listed(longOptions)];
+  const values = new RegExp(valueLetters === "" ? "$^" : `[${valueLetters}].*$`, "s");
   return (args) =>
     args.find((arg) => {
       if (!arg.startsWith("-") || arg === "-" || arg === "--") return false;
@@ -103,7 +105,8 @@ export function refuse(letters: string, longOptions: string): Guard {
       ) {
         return true;
       }
-      return !arg.startsWith("--") && [...letters].some((letter) => arg.includes(letter, 1));
+      const cluster = arg.startsWith("--") ? "" : arg.slice(1).replace(values, (rest) => rest.slice(0, 1));
+      return [...letters].some((letter) => cluster.includes(letter));
     });
 }
 

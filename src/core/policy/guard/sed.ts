@@ -4,12 +4,58 @@
  * (GNU sed manual, sections 3 and 6).
  */
 
-const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/[IM]*|\+\d+|~\d+)`;
-const ADDRESSES = new RegExp(`^(?:${ADDRESS}(?:\\s*,\\s*${ADDRESS})?)?\\s*!*\\s*`);
+const SIMPLE_ADDRESS = /^(?:\d+(?:~\d+)?|\$|\+\d+|~\d+)/;
 
 /** Commands without argument. `q`, `Q`, `l` and `L` may carry a number. */
-const PLAIN = /^(?:[dDgGhHnNpPxz=]|[qQlL]\s*\d*)/;
+const PLAIN = /^(?:[dDgGhHnNpPxzF=]|[qQlL]\s*\d*)/;
 const LABEL = /^(?::\s*[A-Za-z0-9_]+|[btT]\s*[A-Za-z0-9_]*)(?=\s*(?:[;}\n]|$))/;
+
+/** Characters between the parts of `s` and `y` that mean nothing else to any sed. */
+const DELIMITERS = "/|#,:!@%~_=";
+
+/** A bracket expression as POSIX reads it: a backslash is literal, `[:class:]` holds a `]`. */
+const BRACKET = /^\[\^?\]?(?:\[([:.=])[^\n]*?\1\]|[^\]\n])*\]/;
+
+/**
+ * Length of a regular expression with its closing delimiter. GNU sed does not end it inside a bracket expression, other
+ * seds do: where the two readings differ, nobody can say what is a command.
+ */
+function regexLength(text: string, delimiter: string): number | undefined {
+  for (let at = 0; at < text.length; ) {
+    const c = text[at] as string;
+    if (c === "\n") return undefined;
+    if (c === delimiter) return at + 1;
+    if (c === "[") {
+      const bracket = BRACKET.exec(text.slice(at))?.[0];
+      if (bracket === undefined || bracket.replace(/\\[\s\S]/g, "").includes(delimiter)) return undefined;
+      at += bracket.length;
+    } else at += c === "\\" ? 2 : 1;
+  }
+  return undefined;
+}
+
+/** Length of one address, 0 when there is none, undefined when it is not understood. */
+function addressLength(text: string): number | undefined {
+  const simple = SIMPLE_ADDRESS.exec(text)?.[0].length;
+  if (simple !== undefined) return simple;
+  if (!text.startsWith("/")) return 0;
+  const regex = regexLength(text.slice(1), "/");
+  if (regex === undefined) return undefined;
+  return 1 + regex + (/^[IM]*/.exec(text.slice(1 + regex))?.[0].length ?? 0);
+}
+
+/** Up to two addresses and `!`. */
+function addressesLength(text: string): number | undefined {
+  let at = addressLength(text);
+  if (at === undefined) return undefined;
+  const comma = at > 0 ? /^\s*,\s*/.exec(text.slice(at))?.[0].length : undefined;
+  if (comma !== undefined) {
+    const second = addressLength(text.slice(at + comma));
+    if (!second) return undefined;
+    at += comma + second;
+  }
+  return at + (/^\s*!*\s*/.exec(text.slice(at))?.[0].length ?? 0);
+}
 
 /** The part that is not harmless, or undefined. */
 export function sedProblem(script: string): string | undefined {
@@ -19,7 +65,9 @@ export function sedProblem(script: string): string | undefined {
     rest = rest.slice(skipped.length);
     if (skipped.includes("#") || (rest === "" && skipped !== "")) continue;
     if (rest === "") break;
-    rest = rest.slice(ADDRESSES.exec(rest)?.[0].length ?? 0);
+    const addresses = addressesLength(rest);
+    if (addresses === undefined) return rest.slice(0, 24);
+    rest = rest.slice(addresses);
     if (rest.startsWith("{")) {
       rest = rest.slice(1);
       continue;
@@ -49,28 +97,22 @@ function commandLength(text: string): number | undefined {
 
 function substitutionLength(text: string, verb: "s" | "y"): number | undefined {
   const delimiter = text[1];
-  if (delimiter === undefined || /[\\\n\s;]/.test(delimiter)) return undefined;
-  let at = 2;
-  for (let part = 0; part < 2; part += 1) {
-    for (;;) {
-      const c = text[at];
-      if (c === undefined || (c === "\n" && part === 0)) return undefined;
-      if (c === "\\") {
-        if (text[at + 1] === undefined) return undefined;
-        at += 2;
-        continue;
-      }
-      // A bracket may hold the delimiter in some seds and not in others.
-      if (c === "[" && part === 0 && verb === "s") {
-        const bracket = /^\[\^?\]?[^\]\n]*\]/.exec(text.slice(at))?.[0];
-        if (bracket?.includes(delimiter)) return undefined;
-      }
-      at += 1;
-      if (c === delimiter) break;
-    }
+  if (delimiter === undefined || !DELIMITERS.includes(delimiter)) return undefined;
+  const pattern = verb === "s" ? regexLength(text.slice(2), delimiter) : plainLength(text.slice(2), delimiter);
+  if (pattern === undefined) return undefined;
+  const replacement = plainLength(text.slice(2 + pattern), delimiter);
+  if (replacement === undefined) return undefined;
+  const at = 2 + pattern + replacement;
+  return at + (verb === "s" ? (/^[gpiI0-9mM]*/.exec(text.slice(at))?.[0].length ?? 0) : 0);
+}
+
+/** Length of a part that is no regular expression, with its closing delimiter. */
+function plainLength(text: string, delimiter: string): number | undefined {
+  for (let at = 0; at < text.length; at += text[at] === "\\" ? 2 : 1) {
+    if (text[at] === "\n") return undefined;
+    if (text[at] === delimiter) return at + 1;
   }
-  const flags = verb === "s" ? (/^[gpiI0-9mM]*/.exec(text.slice(at))?.[0].length ?? 0) : 0;
-  return at + flags;
+  return undefined;
 }
 
 /** Arguments of sed: no in-place editing, no script file, a harmless script; files to read. */

@@ -70,7 +70,23 @@ const dockerRead = accept({
   longValues: "--filter --format --tail --since --until --last",
 });
 const docker = subcommands({
-  compose: subcommands({ ps: dockerRead, logs: dockerRead, images: dockerRead, top: dockerRead, version: dockerRead }),
+  compose: subcommands({
+    ps: dockerRead,
+    logs: dockerRead,
+    images: dockerRead,
+    top: dockerRead,
+    ls: dockerRead,
+    config: accept({ flags: "q", long: "--quiet --services --volumes --images --profiles", maxOperands: 0 }),
+    version: dockerRead,
+  }),
+  ...Object.fromEntries(
+    ["network", "volume", "image", "container", "context"].map((noun): [string, Guard] => [
+      noun,
+      subcommands({ ls: dockerRead, list: dockerRead, inspect: dockerRead, show: dockerRead }),
+    ]),
+  ),
+  system: subcommands({ df: accept({ flags: "v", long: "--verbose", longValues: "--format" }) }),
+  diff: dockerRead,
   ps: dockerRead,
   images: dockerRead,
   logs: dockerRead,
@@ -89,15 +105,38 @@ const kubectlRead = accept({
   long: "--all-namespaces --watch --show-labels --no-headers --all-containers --timestamps --previous --client",
   longValues:
     "--namespace --selector --output --container --tail --since --sort-by --field-selector --label-columns --context",
-  value: (option, value) => (option === "-o" || option === "--output" ? /^(?:wide|json|yaml|name)$/.test(value) : true),
+  // Neither `-file` variants nor templates that name one.
+  value: (option, value) =>
+    option === "-o" || option === "--output"
+      ? /^(?:wide|json|yaml|name|(?:jsonpath|custom-columns|go-template)=[\s\S]*)$/.test(value)
+      : true,
 });
+/** Of `logs`, `-f` follows; of the others it names a file or an address. */
+const kubectlLogs = accept({
+  flags: "fp",
+  values: "ncl",
+  long: "--follow --previous --all-containers --timestamps --prefix --ignore-errors",
+  longValues: "--namespace --container --selector --tail --since --since-time --context --max-log-requests",
+});
+const kubectlWords = (words: RegExp): Guard =>
+  accept({
+    values: "nl",
+    longValues: "--namespace --selector --context --timeout --revision",
+    long: "--all-namespaces --quiet --list --minify",
+    operand: (value, index) => index > 0 || words.test(value),
+  });
 const kubectl = subcommands({
   get: kubectlRead,
   describe: kubectlRead,
-  logs: kubectlRead,
+  logs: kubectlLogs,
   top: kubectlRead,
   version: kubectlRead,
   "api-resources": kubectlRead,
+  "api-versions": kubectlRead,
+  "cluster-info": accept({ maxOperands: 0 }),
+  config: kubectlWords(/^(?:current-context|get-contexts|get-clusters|view)$/),
+  rollout: kubectlWords(/^(?:status|history)$/),
+  auth: kubectlWords(/^(?:can-i|whoami)$/),
   explain: kubectlRead,
 });
 const systemctlRead = accept({
@@ -139,6 +178,34 @@ const openssl = subcommands(
     ),
   ),
 );
+
+/** Reads: no method, no fields, no body. */
+const ghApi = accept({
+  values: "qt",
+  long: "--paginate --include",
+  longValues: "--jq --template --cache",
+  operand: (value) => /^[A-Za-z0-9/][^\s]*$/.test(value),
+  maxOperands: 1,
+});
+/** Looks at the project; applying, importing, other directories and files to write are a question. */
+const terraformOptions = (long: string, longValues = "", flags = ""): Guard =>
+  accept({ flags, long: `-no-color -json ${long}`, longValues, maxOperands: 1 });
+const terraform = subcommands({
+  version: terraformOptions(""),
+  "-version": anything,
+  "--version": anything,
+  validate: terraformOptions(""),
+  fmt: terraformOptions("-check -diff -recursive -write=false"),
+  plan: terraformOptions(
+    "-input=false -refresh-only -destroy -compact-warnings -detailed-exitcode",
+    "-target -lock-timeout",
+  ),
+  show: terraformOptions(""),
+  output: terraformOptions("-raw"),
+  state: (args) => (/^(?:list|show)$/.test(args[0] ?? "") ? terraformOptions("")(args.slice(1)) : (args[0] ?? "state")),
+  workspace: (args) =>
+    args.length === 1 && /^(?:list|show)$/.test(args[0] as string) ? undefined : (args[0] ?? "workspace"),
+});
 
 export const SYSTEM_TOOLS: Readonly<Record<string, Guard>> = {
   curl,
@@ -195,8 +262,8 @@ export const SYSTEM_TOOLS: Readonly<Record<string, Guard>> = {
   pacman: (args) =>
     /^-Q[a-z]*$/.test(args[0] ?? "") ? args.slice(1).find((arg) => arg.startsWith("-")) : (args[0] ?? "pacman"),
   brew: subcommands({
-    list: accept({}),
-    info: accept({}),
+    list: accept({ flags: "1", long: "--versions --cask --casks --formula --pinned" }),
+    info: accept({ long: "--json --installed" }),
     "--version": anything,
     "--prefix": accept({}),
     outdated: accept({}),
@@ -204,10 +271,21 @@ export const SYSTEM_TOOLS: Readonly<Record<string, Guard>> = {
   "apt-key": infoOnly,
   gpg: infoOnly,
   gpg2: infoOnly,
-  "ssh-keygen": accept({ flags: "lv", values: "fE" }),
+  "ssh-keygen": (args) =>
+    // Without `-l` it makes a key.
+    args.some((arg) => /^-v*l/.test(arg)) ? accept({ flags: "lv", values: "fE" })(args) : (args[0] ?? "no -l"),
+  dmesg: refuse("CcDEn", "--clear --read-clear --console-off --console-on --console-level", "fFl"),
+  pg_dump: refuse("fF", "--file --format", "dhpUntTNE"),
+  pg_dumpall: refuse("f", "--file", "dhpUl"),
+  pg_basebackup: refuseAll,
+  pg_recvlogical: refuseAll,
+  pg_receivewal: refuseAll,
   "ssh-add": accept({ flags: "lL", maxOperands: 0 }),
   gh: (args) => {
     const [topic = "", verb = ""] = args;
+    if (args.length === 1 && topic === "--version") return undefined;
+    if (topic === "auth") return verb === "status" && args.length === 2 ? undefined : verb;
+    if (topic === "api") return ghApi(args.slice(1));
     if (
       !/^(?:pr|issue|run|repo|release|workflow|label)$/.test(topic) ||
       !/^(?:view|list|status|checks|diff)$/.test(verb)
@@ -216,6 +294,15 @@ export const SYSTEM_TOOLS: Readonly<Record<string, Guard>> = {
     return refuse("w", "--web")(args.slice(2));
   },
   chattr: refuseAll,
-  crontab: refuseAll,
+  crontab: (args) => (args.length === 1 && args[0] === "-l" ? undefined : (args[0] ?? "no arguments")),
+  snap: subcommands({
+    list: accept({ long: "--all" }),
+    info: accept({}),
+    find: accept({}),
+    version: accept({}),
+    services: accept({}),
+  }),
+  terraform,
+  tofu: terraform,
   visudo: refuseAll,
 };
