@@ -342,6 +342,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     wakeOnDenial: () => config().approvals.wakeOnDenial,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
     approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
+    endSeen: (runId) => {
+      const session = processSessions.byRun(runId);
+      return session?.endAcknowledged ? "acknowledged" : session?.endObserved ? "observed" : "no";
+    },
     onError,
   });
   // First, so that what a card offers to replay is whole.

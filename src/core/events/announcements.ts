@@ -60,6 +60,8 @@ export interface AnnouncementsOptions {
   readonly execConfig: (agentId: string) => ExecConfig;
   /** Where this request is shown, and, when that is not the chat that asked, the chat that is told so. */
   readonly approvalTargets: (record: ApprovalRecord) => { readonly cards: readonly Route[]; readonly notice?: Route };
+  /** Whether an agent has been shown, or has taken in, the end of this run by now: a poll may be quicker than its event. */
+  readonly endSeen: (runId: string) => "no" | "observed" | "acknowledged";
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -262,15 +264,18 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       return;
     }
     const unseen = record.outcome === "lost" || record.backgrounded === true;
-    if (record.report !== "event" || !unseen || record.observed) return;
+    if (record.report !== "event" || !unseen || record.observed || options.endSeen(record.runId) !== "no") return;
     if (!isWorthTelling(record, settings, record.tail)) return;
+    const contextKey = `exec:${record.sessionId}`;
     await events.add(record.sessionKey, {
-      contextKey: `exec:${record.sessionId}`,
+      contextKey,
       text: completionText(record, record.tail),
       atMs: clock.now(),
       ...(record.route ? { route: record.route } : {}),
     });
-    await options.wake({ agentId: record.agentId, sessionKey: record.sessionKey }, "exec-event");
+    // A poll that came while it was being written took back an event that was not there yet.
+    if (options.endSeen(record.runId) === "acknowledged") await events.remove(record.sessionKey, contextKey);
+    else await options.wake({ agentId: record.agentId, sessionKey: record.sessionKey }, "exec-event");
   }
 }
 
