@@ -25,6 +25,11 @@ export interface CommandContext {
   /** The inbound event's dedupe key: makes what the command starts idempotent. */
   readonly eventId: string;
   readonly services: CommandServices;
+  /**
+   * For what can not be made idempotent, right before it is done: false when an earlier try of this event, cut off by a
+   * crash or an outage, may have done it.
+   */
+  beginsOnce(): Promise<boolean>;
   /** Answers in the same conversation. `private` shows it to the asker alone where the platform can. */
   reply(card: Card, options?: { readonly private?: boolean }): Promise<void>;
 }

@@ -1,6 +1,9 @@
 import { PROCESS_ACTIONS as ACTIONS, type ProcessAction as Action } from "../core/exec/process-tool.ts";
 import type { CommandDefinition } from "./command.ts";
 
+/** A second time would be a second line. */
+const INPUTS: ReadonlySet<Action> = new Set(["write", "send-keys", "submit", "paste"]);
+
 export const process: CommandDefinition = {
   name: "process",
   aliases: ["ps"],
@@ -22,10 +25,22 @@ export const process: CommandDefinition = {
     { name: "limit", description: "How many lines of the log" },
   ],
   rank: "authorized",
-  async run({ args, agentId, services, reply }) {
+  async run({ args, agentId, services, reply, beginsOnce }) {
     const parsed = parseProcessText(args);
     if ("error" in parsed) {
       await reply({ kind: "text", tone: "warning", text: parsed.error }, { private: true });
+      return;
+    }
+    if (INPUTS.has(parsed.call.action) && !(await beginsOnce())) {
+      await reply(
+        {
+          kind: "text",
+          tone: "warning",
+          text: "The gateway was cut off while it passed this on, so the session may or may not have it. It is not sent twice.",
+          hint: `/process log ${String(parsed.call.sessionId)} shows what came of it.`,
+        },
+        { private: true },
+      );
       return;
     }
     const result = await services.process(parsed.call, agentId);

@@ -73,3 +73,11 @@ function sha256(text: string): Buffer {
 export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +([\x21-\x7e]+) *$/i.exec(header ?? "")?.[1];
 }
+
+/** The same, or the token as the password of `Authorization: Basic …` (RFC 7617): a browser asks a person for it. */
+export function bearerOrPassword(header: string | undefined): string | undefined {
+  const basic = /^basic +([\w+/-]+={0,2}) *$/i.exec(header ?? "")?.[1];
+  if (basic === undefined) return bearerToken(header);
+  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, "base64").toString()) ?? [];
+  return password === "" ? undefined : password;
+}

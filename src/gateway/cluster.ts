@@ -15,6 +15,8 @@ export const GONE_GRACE_MS = 15_000;
 /** How long a question waits for the other gateway. */
 export const ASK_TIMEOUT_MS = 5_000;
 const JOIN_LIMIT_MS = 3 * LEASE_MS;
+/** How long a command waits for a lease that ran out, as it does in an outage; one try takes milliseconds. */
+const REGAIN_LIMIT_MS = LEASE_MS;
 const NS = "gateway";
 
 export type Answers = Readonly<Record<string, (params: unknown) => Promise<unknown>>>;
@@ -98,6 +100,11 @@ export class Cluster {
   /** May this gateway start commands now? */
   get isMember(): boolean {
     return this.#keeper?.lease !== undefined;
+  }
+
+  /** For a lease that ran out: tries to have it back now. False when others may go on to report the runs of this gateway. */
+  async regain(): Promise<boolean> {
+    return (await this.#keeper?.held(REGAIN_LIMIT_MS)) ?? false;
   }
 
   /** Rejects while this gateway is cut off from the others. */

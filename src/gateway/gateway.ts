@@ -275,6 +275,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return { total: maxConcurrentRuns, perAgent: maxConcurrentRunsPerAgent, queued: maxQueuedRuns };
     },
     mayStart: () => cluster?.isMember ?? true,
+    mayStartAgain: async () => cluster?.regain() ?? true,
     recorder,
     channelContext: (spec) =>
       spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
@@ -445,6 +446,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     runCard: (record) => runCard(record),
   };
   const ingress: Ingress = createIngress({
+    store,
     queue,
     clock,
     config,
@@ -578,6 +580,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await processSessions.close();
   }
 
+  const { boardQueues } = state;
+  if (config().redis.board && !boardQueues)
+    logger.warn("redis.board is on without a Redis: there is nothing at /queues");
+  const openQueueBoard =
+    config().redis.board && boardQueues
+      ? async () => {
+          const { createQueueBoard } = await import("./queue-board.ts");
+          return createQueueBoard(() => boardQueues((text) => redactor.redact(text).text));
+        }
+      : undefined;
   const serverDeps = (): ServerDeps => ({
     version,
     gatewayId,
@@ -598,6 +610,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     runLog: elsewhere.runLog,
     recordings: createReplays({ recordings, redactor, clock }),
     invokeTool,
+    ...(openQueueBoard ? { openQueueBoard } : {}),
     async listApprovals() {
       return (await approvals.pending()).map((record) => ({
         id: record.id,

@@ -1,17 +1,18 @@
 /** The HTTP side: health, readiness, metrics, the tools API and the web page. */
 import type { HttpBindings } from "@hono/node-server";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { type ErrorCode, ExecError } from "../core/errors.ts";
 import type { Actor } from "../core/route.ts";
 import { type ErrorBody, methods } from "../protocol/frames.ts";
-import { bearerToken, type TokenGate } from "./auth.ts";
+import { bearerOrPassword, bearerToken, type TokenGate } from "./auth.ts";
 import { errorBody, httpStatus, internalError } from "./error-body.ts";
 import { parseJson } from "./json-text.ts";
 import type { ServerLimits } from "./limits.ts";
 import { checkHost, checkOrigin, peerOf } from "./peer.ts";
+import type { QueueBoard } from "./queue-board.ts";
 import type { Refusals } from "./refusals.ts";
 import type { ServerDeps } from "./server-deps.ts";
 import type { Encoding, StaticFiles } from "./static-files.ts";
@@ -33,6 +34,24 @@ export interface HttpParts {
 const API_ACTOR: Actor = { kind: "person", channel: "api", accountId: "default", id: "operator" };
 
 const KNOWN_ROUTES = new Set(["/", "/healthz", "/readyz", "/metrics", "/tools/invoke"]);
+/** `BOARD_PATH` of queue-board.ts, which is loaded only when it is asked for. */
+const BOARD = "/queues";
+
+/** Nothing from elsewhere, nothing inline that runs, and nobody may put the page into a frame. */
+const PAGE_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", "data:"],
+  fontSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  manifestSrc: ["'self'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+  frameAncestors: ["'none'"],
+};
+/** Bull Board's page has a base address and styles of its own; its fonts from elsewhere stay out. */
+const BOARD_POLICY = { ...PAGE_POLICY, baseUri: ["'self'"], styleSrc: ["'self'", "'unsafe-inline'"] };
 
 export function createHttpApp(parts: HttpParts): Hono<Env> {
   const { deps, limits, gate, work, files, refusals, draining } = parts;
@@ -47,33 +66,22 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
   app.use(async (c, next) => {
     const started = deps.clock.monotonic();
     await next();
-    // A path from outside is no label: anybody could fill the registry with made-up ones.
-    const route = KNOWN_ROUTES.has(c.req.path) ? c.req.path : c.res.status === 404 ? "unknown" : "static";
+    const route = routeLabel(c.req.path, c.res.status);
     deps.metrics.http.requests.inc({ method: c.req.method, route, status: String(c.res.status) });
     deps.metrics.http.seconds.observe({ method: c.req.method, route }, (deps.clock.monotonic() - started) / 1000);
   });
 
-  app.use(
+  const [pageHeaders, boardHeaders] = [PAGE_POLICY, BOARD_POLICY].map((contentSecurityPolicy) =>
     secureHeaders({
-      contentSecurityPolicy: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        imgSrc: ["'self'", "data:"],
-        fontSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        manifestSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
+      contentSecurityPolicy,
       xFrameOptions: "DENY",
       // Plain HTTP on loopback is the normal case; a proxy that speaks TLS adds its own.
       strictTransportSecurity: false,
       referrerPolicy: "no-referrer",
       permissionsPolicy: { camera: [], microphone: [], geolocation: [], usb: [] },
     }),
-  );
+  ) as [MiddlewareHandler<Env>, MiddlewareHandler<Env>];
+  app.use((c, next) => (isBoard(c.req.path) ? boardHeaders : pageHeaders)(c, next));
 
   // Before the Host check, so that a probe may call us what it likes; it tells nothing and costs nothing.
   app.get("/healthz", (c) => c.json({ ok: true }));
@@ -89,9 +97,9 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
     await next();
   });
 
-  const authorize = async (c: Context<Env>): Promise<void> => {
+  const authorize = async (c: Context<Env>, tokenOf = bearerToken): Promise<void> => {
     try {
-      await gate.check(bearerToken(c.req.header("authorization")), peerOf(c.env.incoming));
+      await gate.check(tokenOf(c.req.header("authorization")), peerOf(c.env.incoming));
     } catch (error) {
       await refused(c, error);
       throw error;
@@ -152,6 +160,28 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
     failure(c, { code: "invalid-argument", message: "POST /tools/invoke with a JSON body." }, 405, { allow: "POST" }),
   );
 
+  const { openQueueBoard } = deps;
+  let opened: Promise<QueueBoard> | undefined;
+  for (const path of openQueueBoard ? [BOARD, `${BOARD}/*`] : []) {
+    app.get(path, async (c) => {
+      await authorize(c, bearerOrPassword);
+      opened ??= openQueueBoard?.();
+      opened?.catch(() => {
+        opened = undefined;
+      });
+      const board = await opened;
+      const answer = await (board ? board.fetch(c.req.raw, c.env) : c.notFound());
+      // What a job holds is nobody else's, and old by the next look.
+      if (c.req.path.startsWith(`${BOARD}/api/`)) answer.headers.set("cache-control", "no-store");
+      return answer;
+    });
+    app.all(path, (c) =>
+      failure(c, { code: "invalid-argument", message: "The queues can be looked at, not changed." }, 405, {
+        allow: "GET, HEAD",
+      }),
+    );
+  }
+
   app.get("*", async (c) => {
     const file = files.get(c.req.path);
     if (!file) {
@@ -181,7 +211,21 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
   return app;
 }
 
+const ASK_FOR_TOKEN = 'Bearer realm="openclaw-exec"';
+/** The user name does not matter; the password is the gateway token. */
+const ASK_FOR_PASSWORD = 'Basic realm="openclaw-exec: any name, and the gateway token as password", charset="UTF-8"';
 const PAGE_NOT_BUILT = "The web chat is not built. Run: npm run build\n";
+
+function isBoard(path: string): boolean {
+  return path === BOARD || path.startsWith(`${BOARD}/`);
+}
+
+/** A path from outside is no label: anybody could fill the registry with made-up ones. */
+function routeLabel(path: string, status: number): string {
+  if (KNOWN_ROUTES.has(path)) return path;
+  if (status === 404) return "unknown";
+  return isBoard(path) ? BOARD : "static";
+}
 
 function failure(
   c: Context<Env>,
@@ -191,7 +235,7 @@ function failure(
 ): Response {
   const extra: Record<string, string> = { ...headers };
   if (error.retryAfterMs !== undefined) extra["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
-  if (status === 401) extra["www-authenticate"] = 'Bearer realm="openclaw-exec"';
+  if (status === 401) extra["www-authenticate"] = isBoard(c.req.path) ? ASK_FOR_PASSWORD : ASK_FOR_TOKEN;
   // What was not read of the body would be taken for the next request.
   if (status === 401 || status === 413 || status === 429 || status === 503) extra.connection = "close";
   return c.json({ ok: false, error }, status, extra);

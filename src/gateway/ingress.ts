@@ -17,17 +17,25 @@ import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Deliveries } from "../core/events/deliveries.ts";
-import type { Job, Queue } from "../core/events/queue.ts";
+import { type Job, type Queue, RetryLater } from "../core/events/queue.ts";
 import { type Route, routeKey } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
+import type { Store } from "../core/store/store.ts";
 
 export const INBOUND_JOB = "inbound";
 const INBOUND_ATTEMPTS = 3;
 const INBOUND_CONCURRENCY = 16;
 /** An event this old is answered by nobody: its platform token is dead and the person has moved on. */
 const INBOUND_MAX_AGE_MS = 15 * 60_000;
+/** While the state can not be reached an event is tried again and again; after this long its sender is told. */
+const OUTAGE_PATIENCE_MS = 5 * 60_000;
+const OUTAGE_RETRY_MS = 1_000;
+/** As long as an event can come again. */
+const BEGUN_TTL_MS = 24 * 3_600_000;
+const BEGUN_NS = "inbound-begun";
 
 export interface IngressOptions {
+  readonly store: Store;
   readonly queue: Queue;
   readonly clock: Clock;
   readonly config: () => Config;
@@ -95,12 +103,16 @@ export function createIngress(options: IngressOptions): Ingress {
         eventId,
         services,
         reply,
+        beginsOnce: () => options.store.setIfAbsent(BEGUN_NS, eventId, true, { ttlMs: BEGUN_TTL_MS }),
       };
       if (event.kind === "press") await press(event.action, context);
       else if (event.kind === "command") await command(event.name, event.args, context);
       else await message(event, context);
     } catch (error) {
       if (!(error instanceof ExecError)) throw error;
+      // Taken is taken: what an event starts is started once, however often it is tried.
+      const isOutage = error.code === "state-unavailable" && clock.now() - job.enqueuedAtMs < OUTAGE_PATIENCE_MS;
+      if (isOutage) throw new RetryLater(OUTAGE_RETRY_MS, error.message);
       await reply(errorCard(error), { private: true });
     }
   }
@@ -214,6 +226,7 @@ export function createIngress(options: IngressOptions): Ingress {
           try {
             await work(job);
           } catch (error) {
+            if (error instanceof RetryLater) throw error;
             options.onError(error, `working on ${job.id}`);
             if (job.attempt >= INBOUND_ATTEMPTS) {
               await deliveries.post({

@@ -19,6 +19,7 @@ import type {
 } from "../protocol/frames.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { GatewayMetrics } from "./metrics.ts";
+import type { QueueBoard } from "./queue-board.ts";
 
 export interface ServerAuth {
   /** Absent: anybody on this machine may use the gateway (`gateway.auth.mode: "none"`); the server then binds loopback only. */
@@ -66,6 +67,8 @@ export interface ServerDeps {
    * own signature, so the page's Host, Origin and token rules do not apply to them.
    */
   readonly platformRequests?: ReadonlyMap<string, RequestListener>;
+  /** Opens Bull Board; absent: there is nothing at `/queues`. */
+  readonly openQueueBoard?: () => Promise<QueueBoard>;
   /** The built page; absent: `dist/web` of this package. */
   readonly staticDir?: string;
 

@@ -74,6 +74,7 @@ export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
   grammy: ["channels/telegram"],
   "@grammyjs/": ["channels/telegram"],
   bullmq: ["core/events"],
+  "@bull-board/": ["core/events", "gateway"],
   ioredis: ["core/store", "core/events"],
   libsql: ["core/store"],
   "node-pty": ["core/process"],

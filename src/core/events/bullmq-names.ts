@@ -45,6 +45,11 @@ export class NamedQueues {
     return queue;
   }
 
+  /** Those of every name that was ever used. */
+  async all(): Promise<readonly BullQueue[]> {
+    return Promise.all((await this.#names()).map((name) => this.of(name)));
+  }
+
   /** Asks the queue of each name in turn until one answers true. */
   async any(ask: (queue: BullQueue) => Promise<boolean>): Promise<boolean> {
     for (const name of await this.#names()) if (await ask(await this.of(name))) return true;

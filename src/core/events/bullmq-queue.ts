@@ -5,6 +5,7 @@ import { assertName } from "../store/keys.ts";
 import { pageSize } from "../store/limits.ts";
 import { closeRedis, connectRedis, RedisLink } from "../store/redis-connection.ts";
 import { type OnTrouble, warnOfTrouble } from "../store/topics.ts";
+import type { BoardQueue } from "./bullmq-board.ts";
 import { bullId, bullOptions, envelopeOf, PARK_MS } from "./bullmq-job.ts";
 import { LANE_SCRIPTS, type LaneCommands, Lanes } from "./bullmq-lanes.ts";
 import { NamedQueues, within } from "./bullmq-names.ts";
@@ -39,13 +40,18 @@ export interface BullmqQueueOptions {
   readonly lockMs?: number;
 }
 
+export interface WatchedQueue extends Queue {
+  /** Each name's queue for Bull Board, which is loaded with the first call. `redact` masks what is shown of a job. */
+  boardQueues(redact: (text: string) => string): Promise<readonly BoardQueue[]>;
+}
+
 /**
  * The queue of several gateways, on one Redis. Rejects with `state-unavailable` when Redis can not be reached.
  *
  * Producers and workers have connections of their own: a call from outside fails within a known time while Redis is
  * down, a worker waits for it to come back for as long as it takes.
  */
-export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Queue> {
+export async function openBullmqQueue(options: BullmqQueueOptions): Promise<WatchedQueue> {
   const queue = new BullmqQueue(options);
   try {
     await queue.connected();
@@ -56,7 +62,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Queu
   }
 }
 
-class BullmqQueue implements Queue {
+class BullmqQueue implements WatchedQueue {
   readonly #options: BullmqQueueOptions;
   readonly #prefix: string;
   readonly #onTrouble: OnTrouble;
@@ -210,6 +216,12 @@ class BullmqQueue implements Queue {
   async removeDead(id: string): Promise<boolean> {
     this.#assertOpen();
     return this.#names.any((queue) => this.#lanes.removeDead(queue, bullId(id)));
+  }
+
+  async boardQueues(redact: (text: string) => string): Promise<readonly BoardQueue[]> {
+    this.#assertOpen();
+    const { boardQueue } = await import("./bullmq-board.ts");
+    return (await this.#names.all()).map((queue) => boardQueue(queue, redact));
   }
 
   async health(): Promise<void> {

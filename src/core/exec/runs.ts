@@ -80,6 +80,8 @@ export interface RunsOptions {
   readonly limits: () => RunLimits;
   /** May this life still start commands? False once another gateway may have reported its runs as lost. */
   readonly mayStart: () => boolean;
+  /** Tries to be a life again that may: right after an outage it takes a moment. */
+  readonly mayStartAgain: () => Promise<boolean>;
   /** Asked before anybody listens to a new child; absent: nothing is recorded. */
   readonly recorder?: Pick<RunRecorder, "started">;
   readonly channelContext: (spec: RunSpec) => Readonly<Record<string, string>>;
@@ -318,18 +320,14 @@ export class Runs {
   /** Checks again what may have changed since it was allowed, and spawns. */
   async #begin(spec: RunSpec, starting: RunRecord, session: ProcessSession, place: Place): Promise<LiveRun> {
     try {
+      if (!this.#options.mayStart()) await this.#regainTouch(spec.runId);
       if (spec.approvalId || place.waitsFor) {
         const layer = await this.#options.revokedBy(spec);
         if (layer) throw new ExecError("exec-denied", `Not run: exec is denied by now, set by ${layer}.`);
       }
       const changed = this.#options.recheck(spec);
       if (changed) throw new ExecError("approval-changed", this.#options.explain(changed), { reason: changed.code });
-      if (!this.#options.mayStart()) {
-        throw new ExecError(
-          "state-unavailable",
-          "Not run: this gateway has lost touch with the state it shares with others. Try again when /status is well.",
-        );
-      }
+      if (!this.#options.mayStart()) throw outOfTouch();
       const handle = await this.#hostOf(spec).run({
         plan: spec.plan,
         cwd: spec.cwd,
@@ -351,6 +349,16 @@ export class Runs {
       await this.#neverStarted(starting, note, session.backgrounded);
       throw error;
     }
+  }
+
+  /** Nobody reports the runs of a gateway that is in touch: what was reported before is seen here, and not started. */
+  async #regainTouch(runId: string): Promise<void> {
+    if (!(await this.#options.mayStartAgain())) throw outOfTouch();
+    if ((await this.#ledger.get(runId))?.value.state !== "finished") return;
+    throw new ExecError(
+      "state-unavailable",
+      "Not run: this gateway was out of touch for so long that another has reported this as lost. Ask for it again.",
+    );
   }
 
   async #attach(
@@ -576,4 +584,11 @@ export class Runs {
     this.#wait(spec, record, session, place);
     return true;
   }
+}
+
+function outOfTouch(): ExecError {
+  return new ExecError(
+    "state-unavailable",
+    "Not run: this gateway has lost touch with the state it shares with others. Try again when /status is well.",
+  );
 }

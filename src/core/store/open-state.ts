@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Clock, NewId } from "../clock.ts";
+import type { WatchedQueue } from "../events/bullmq-queue.ts";
 import { EmbeddedQueue } from "../events/embedded-queue.ts";
 import type { Queue } from "../events/queue.ts";
 import { StateDatabase } from "./database.ts";
@@ -26,6 +27,8 @@ export interface OpenStateOptions {
 export interface State {
   readonly store: Store;
   readonly queue: Queue;
+  /** With Redis: its queues for Bull Board. */
+  readonly boardQueues?: WatchedQueue["boardQueues"];
   /** Closes the queue first, so that jobs that end can still write; `drainMs` is the queue's. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -33,10 +36,10 @@ export interface State {
 /** Opens both drivers of the mode that the options ask for. Errors are those of the drivers. */
 export async function openState(options: OpenStateOptions): Promise<State> {
   const { redisUrl } = options;
-  const { store, queue } = redisUrl === undefined ? openEmbedded(options) : await openRedis(options, redisUrl);
+  const opened = redisUrl === undefined ? openEmbedded(options) : await openRedis(options, redisUrl);
+  const { store, queue } = opened;
   return {
-    store,
-    queue,
+    ...opened,
     async close(closeOptions) {
       await queue.close(closeOptions);
       await store.close();
@@ -44,7 +47,7 @@ export async function openState(options: OpenStateOptions): Promise<State> {
   };
 }
 
-function openEmbedded(options: OpenStateOptions): Pick<State, "store" | "queue"> {
+function openEmbedded(options: OpenStateOptions): Omit<State, "close"> {
   const database = StateDatabase.open({ ...options, file: join(options.stateDir, STATE_FILE) });
   try {
     const queue = new EmbeddedQueue(database, options);
@@ -57,7 +60,7 @@ function openEmbedded(options: OpenStateOptions): Pick<State, "store" | "queue">
 }
 
 /** Loads the Redis libraries only when they are used: a third of a second at each start that the embedded mode saves. */
-async function openRedis(options: OpenStateOptions, url: string): Promise<Pick<State, "store" | "queue">> {
+async function openRedis(options: OpenStateOptions, url: string): Promise<Omit<State, "close">> {
   const [{ openRedisStore }, { openBullmqQueue }] = await Promise.all([
     import("./redis-store.ts"),
     import("../events/bullmq-queue.ts"),
@@ -65,7 +68,8 @@ async function openRedis(options: OpenStateOptions, url: string): Promise<Pick<S
   const shared = { ...options, url, ...(options.redisPrefix === undefined ? {} : { prefix: options.redisPrefix }) };
   const store = await openRedisStore(shared);
   try {
-    return { store, queue: await openBullmqQueue(shared) };
+    const queue = await openBullmqQueue(shared);
+    return { store, queue, boardQueues: (redact) => queue.boardQueues(redact) };
   } catch (error) {
     await store.close();
     throw error;

@@ -74,7 +74,13 @@ export class RedisLink {
     this.#where = maskUrl(options.url);
     this.redis = connectRedis({
       ...options,
-      extra: { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS, ...(options.extra ?? {}) },
+      extra: {
+        commandTimeout: COMMAND_TIMEOUT_MS,
+        socketTimeout: SILENCE_TIMEOUT_MS,
+        // What was under way when the connection broke fails at once, not when its time is over.
+        maxRetriesPerRequest: 0,
+        ...(options.extra ?? {}),
+      },
     });
     this.redis.on("error", (error: Error) => {
       this.#lastError = error.message;
@@ -101,7 +107,9 @@ export class RedisLink {
     try {
       return await call(this.redis);
     } catch (error) {
-      throw error instanceof ExecError ? error : this.#unavailable((error as Error).message);
+      if (error instanceof ExecError) throw error;
+      const broke = (error as Error).name === "MaxRetriesPerRequestError";
+      throw this.#unavailable(broke ? "the connection broke" : (error as Error).message);
     }
   }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../../src/core/clock.ts";
+import { ExecError } from "../../../src/core/errors.ts";
 import { type Lease, Leases } from "../../../src/core/store/lease.ts";
 import { LeaseKeeper } from "../../../src/core/store/lease-keeper.ts";
 import { openSqliteStore } from "../../../src/core/store/sqlite-store.ts";
@@ -180,6 +181,47 @@ describe("LeaseKeeper", () => {
     await store.close();
     await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { timeout: 2000 });
     expect(kept.lease).toBeUndefined();
+    await kept.stop();
+  });
+
+  it("has the lease back at once when it is asked for, and says so when it can not be had", async () => {
+    const ttlMs = 30_000;
+    const kept = keeper("a", ttlMs, () => {});
+    expect(await kept.held(5000)).toBe(true);
+    const other = keeper("b", ttlMs, () => {});
+    expect(await other.held(50)).toBe(false);
+    await kept.stop();
+    // The next try of its own would be in ten seconds.
+    expect(await other.held(5000)).toBe(true);
+    await other.stop();
+    expect(await other.held(5000)).toBe(false);
+  });
+
+  it("renews as soon as the store is back, so that a lease outlives an outage that is shorter than it", async () => {
+    const ttlMs = 3_000;
+    let failures = Number.NEGATIVE_INFINITY;
+    const flaky: Store = Object.assign(Object.create(store), {
+      compareAndSet: async (...args: Parameters<Store["compareAndSet"]>) => {
+        if (++failures > 0 && failures <= 4) throw new ExecError("state-unavailable", "away");
+        return store.compareAndSet(...args);
+      },
+      get: (...args: Parameters<Store["get"]>) => store.get(...args),
+      setIfAbsent: (...args: Parameters<Store["setIfAbsent"]>) => store.setIfAbsent(...args),
+    });
+    const signals: AbortSignal[] = [];
+    const told: string[] = [];
+    const kept = new LeaseKeeper({
+      leases: new Leases({ store: flaky, clock: systemClock, holder: "a", ttlMs }),
+      ...{ name: "outlives", ttlMs, onHeld: (_: Lease, lost: AbortSignal) => signals.push(lost) },
+      onTrouble: (what) => told.push(what),
+    });
+    expect(await kept.held(5000)).toBe(true);
+    // Four renewals fail in a row; at their usual distance of a second the lease would be over by then.
+    failures = 0;
+    await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 10_000 });
+    await vi.waitFor(() => expect(kept.lease?.remainingMs() ?? 0).toBeGreaterThan(ttlMs / 2), { timeout: 5000 });
+    expect(signals.map((one) => one.aborted)).toEqual([false]);
+    expect(told).toHaveLength(1);
     await kept.stop();
   });
 });

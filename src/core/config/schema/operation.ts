@@ -224,8 +224,9 @@ export const redisSchema = group(
       "none: SQLite in the state directory",
     ),
     prefix: text("Start of every key."),
+    board: flag("Bull Board at /queues, to look at the jobs in Redis; the password is the gateway token."),
   },
-  { prefix: "openclaw:" },
+  { prefix: "openclaw:", board: false },
 );
 
 export const loggingSchema = group(
