@@ -64,8 +64,11 @@ export interface Channel {
   status(): ChannelStatus;
   send(message: Outbound): Promise<SendResult>;
   edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
-  /** Best effort and throttled by the caller: the live tail of a running card. Never stored, never retried. */
-  live?(ref: MessageRef, card: Card): Promise<void>;
+  /**
+   * The live tail of a running card: best effort, never stored. Resolves to false when the platform's rates leave no room
+   * now; the caller comes back with the newest state.
+   */
+  live?(ref: MessageRef, card: Card): Promise<boolean>;
   /** After an `unknown` send: was it delivered? */
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }

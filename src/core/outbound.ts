@@ -27,8 +27,11 @@ export interface Outbound {
 
 export type SendResult =
   | { readonly kind: "sent"; readonly ref: MessageRef }
-  /** Nothing was sent; the platform names a time. */
-  | { readonly kind: "retry"; readonly afterMs: number; readonly why: string }
+  /**
+   * Come back after a time that the platform or our own send rate names. Nothing was sent, or with `partial` the parts
+   * before: the next send of the same key goes on behind them.
+   */
+  | { readonly kind: "retry"; readonly afterMs: number; readonly why: string; readonly partial?: true }
   /** It may or may not have been sent: reconcile, never blindly resend. */
   | { readonly kind: "unknown"; readonly why: string }
   /** Trying again can not help (chat gone, bot blocked). */

@@ -100,6 +100,7 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
       },
       implicitMentions: account.implicitMentions,
       allowBots: () => now().allowBots || Object.values(now().channels ?? {}).some((room) => room.allowBots),
+      rates: account.sendRate,
       ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
     },
     adapterDeps(account.commands.native, options),
@@ -117,6 +118,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
       messageContent: account.intents.messageContent,
       guildMembers: account.intents.guildMembers,
       allowBots: () => options.current().channels.discord?.accounts[id]?.allowBots ?? false,
+      rates: account.sendRate,
       cleanupAfterResolve: account.execApprovals.cleanupAfterResolve,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
@@ -137,6 +139,7 @@ async function telegramChannel(id: string, account: TelegramAccountConfig, optio
     {
       accountId: id,
       token: botToken,
+      rates: account.sendRate,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
       ...(account.webhookUrl && webhookSecret

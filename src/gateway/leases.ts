@@ -82,8 +82,8 @@ class LeasedChannel implements Channel {
     return this.#held()?.edit(ref, message) ?? offerAgain();
   }
 
-  async live(ref: MessageRef, card: Card): Promise<void> {
-    await this.#held()?.live?.(ref, card);
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
+    return (await this.#held()?.live?.(ref, card)) ?? true;
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {

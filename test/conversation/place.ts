@@ -19,6 +19,8 @@ export interface ShownFile {
 export interface PlaceOptions {
   /** `execApprovals.target`. Default `channel`. */
   readonly target?: "dm" | "channel" | "both";
+  /** `published`: the bot keeps to the rates it has by default. Default `lifted`: tests are faster than people. */
+  readonly rates?: "published" | "lifted";
   /** So many more people who may write to the bot directly. Default none. */
   readonly crowd?: number;
 }

@@ -26,7 +26,7 @@ interface PlaceConfig {
 export async function startDemo(): Promise<Demo> {
   const places: Place[] = [];
   try {
-    for (const open of PLATFORMS) places.push(await open());
+    for (const open of PLATFORMS) places.push(await open({ rates: "published" }));
     for (const place of places) for (const user of [place.owner, place.guest, place.stranger]) place.direct(user);
     const configs = places.map((place) => place.config as PlaceConfig);
     const product = await productLives({

@@ -33,7 +33,7 @@ const CHANNEL_PORT = [
   "channels/channel.ts",
   "channels/adapter-deps.ts",
   "channels/turns.ts",
-  "channels/pauses.ts",
+  "channels/pacing",
   "channels/recent.ts",
   "channels/log-file.ts",
   "channels/text",

@@ -16,6 +16,7 @@ import type { Actor } from "../../core/route.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
+import { SendBudget } from "../pacing/send-budget.ts";
 import { Turns } from "../turns.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
@@ -24,6 +25,7 @@ import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteracti
 import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, TAKE_RETRY_MS } from "./limits.ts";
 import { OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
+import { DEFAULT_RATES, type DiscordRates } from "./rates.ts";
 import { syncCommands } from "./registration.ts";
 import { choicesFor } from "./suggestions.ts";
 
@@ -36,6 +38,7 @@ export interface DiscordAccount {
   readonly guildMembers?: boolean;
   readonly allowBots?: () => boolean;
   readonly textChunkLimit?: number;
+  readonly rates?: DiscordRates;
   readonly cleanupAfterResolve?: boolean;
   /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
   readonly placeholderMs?: number;
@@ -86,6 +89,9 @@ class DiscordAdapter implements Channel {
       accountId: account.accountId,
       client: () => this.#connection?.ready(),
       open: this.#open,
+      // Of the account: a new connection has not earned a new burst.
+      budget: new SendBudget(deps.clock),
+      rates: account.rates ?? DEFAULT_RATES,
       cleanupAfterResolve: account.cleanupAfterResolve ?? false,
       ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
     });
@@ -149,7 +155,7 @@ class DiscordAdapter implements Channel {
     return this.#outgoing.edit(ref, message);
   }
 
-  live(ref: MessageRef, card: Card): Promise<void> {
+  live(ref: MessageRef, card: Card): Promise<boolean> {
     return this.#outgoing.live(ref, card);
   }
 

@@ -16,6 +16,7 @@ import type {
   Outbound,
   SendResult,
 } from "../channel.ts";
+import { SendBudget } from "../pacing/send-budget.ts";
 import { RECONNECT } from "./connection.ts";
 import type { RequestListener } from "./http.ts";
 import * as limits from "./limits.ts";
@@ -44,6 +45,8 @@ export class SlackChannel implements Channel {
   private readonly options: SlackOptions;
   private readonly deps: AdapterDeps;
   private readonly responseUrls: ResponseUrls;
+  /** Of the account: a new connection has not earned a new burst. */
+  private readonly budget: SendBudget;
   private current: ChannelStatus;
   private session: Session | undefined;
   private stopping: AbortController | undefined;
@@ -54,6 +57,7 @@ export class SlackChannel implements Channel {
     this.deps = deps;
     this.accountId = options.accountId;
     this.responseUrls = new ResponseUrls(() => deps.clock.now());
+    this.budget = new SendBudget(deps.clock);
     this.current = { channel: "slack", accountId: options.accountId, state: "stopped" };
   }
 
@@ -96,6 +100,7 @@ export class SlackChannel implements Channel {
         deps: this.deps,
         ingress,
         responseUrls: this.responseUrls,
+        budget: this.budget,
         onState: (state) => this.setState(state),
       });
       return undefined;
@@ -140,8 +145,8 @@ export class SlackChannel implements Channel {
     return (await this.session?.outbox.edit(ref, message)) ?? NOT_STARTED;
   }
 
-  async live(ref: MessageRef, card: Card): Promise<void> {
-    await this.session?.outbox.live(ref, card);
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
+    return (await this.session?.outbox.live(ref, card)) ?? true;
   }
 
   /** @throws ExecError when it can not be looked up now: "not there" must never be guessed, it leads to a second message. */

@@ -1,8 +1,10 @@
 /** What one Slack account is made from. */
+
 import type { ChannelStatus } from "../channel.ts";
 import type { Backoff } from "./connection.ts";
 import type { ReplyToMode } from "./inbound.ts";
 import type { ImplicitMentions } from "./listeners.ts";
+import type { SlackRates } from "./rates.ts";
 
 export type SlackMode =
   /** `appToken` (`xapp-…`) needs the scope `connections:write`. */
@@ -33,6 +35,7 @@ export interface SlackOptions {
   readonly wrapper?: string;
   /** Web API root, for a proxy. Default Slack's own. */
   readonly apiUrl?: string;
+  readonly rates?: SlackRates;
   readonly reconnect?: Backoff;
   readonly pingTimeoutMs?: number;
   /** Called on every change of the channel's status. */

@@ -4,7 +4,9 @@ import type { Card } from "../../core/cards.ts";
 import type { AdapterDeps } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
 import type { MessageRef, Outbound, SendResult } from "../channel.ts";
-import { Pauses } from "../pauses.ts";
+import { NotYet, paced } from "../pacing/paced.ts";
+import type { Lane, SendBudget } from "../pacing/send-budget.ts";
+import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
@@ -15,6 +17,7 @@ import * as limits from "./limits.ts";
 import type { Threads } from "./lookup.ts";
 import { type Failure, failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
+import { editLanes, FILE_LANES, messageLanes, PRIVATE_LANES, type SlackRates } from "./rates.ts";
 import { type DirectLog, Uploads } from "./uploads.ts";
 
 type WebClient = webApi.WebClient;
@@ -26,6 +29,8 @@ export interface OutboxOptions {
   readonly botName: string;
   readonly threads: Threads;
   readonly privately: PrivateAnswers;
+  readonly budget: SendBudget;
+  readonly rates: SlackRates;
   readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
 }
 
@@ -39,9 +44,6 @@ interface Progress {
   log?: DirectLog;
 }
 
-/** `chat.update` is limited per workspace, `chat.postMessage` per conversation. apis/web-api/rate-limits */
-const EDITS = "edits";
-
 const PERMANENT_SAID: SendResult = { kind: "permanent", why: "Slack shows what a person typed by itself" };
 
 export class Outbox {
@@ -53,11 +55,9 @@ export class Outbox {
   private readonly turns = new Turns();
   private readonly uploads: Uploads;
   private readonly directChats: DirectChats;
-  private readonly pauses: Pauses;
 
   constructor(options: OutboxOptions) {
     this.options = options;
-    this.pauses = new Pauses(options.deps.clock);
     this.directChats = new DirectChats(options.reads);
     this.uploads = new Uploads(options.writes, options.deps.redactor, this.directChats);
   }
@@ -81,21 +81,28 @@ export class Outbox {
     return await this.turns.run(`edit|${ref.chatId}|${ref.messageId}`, () => this.editOnce(ref, message));
   }
 
-  async live(ref: MessageRef, card: Card): Promise<void> {
+  /** False while the message is being edited or the workspace's rate leaves no room. */
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
     const key = `${ref.chatId}|${ref.messageId}`;
-    if (this.pauses.left(EDITS) > 0 || this.turns.busy(`edit|${key}`)) return;
-    await this.turns.run(`edit|${key}`, async () => {
-      if (this.settled.get(key) !== undefined) return;
+    if (this.turns.busy(`edit|${key}`)) return false;
+    return await this.turns.run(`edit|${key}`, async () => {
+      if (this.settled.get(key) !== undefined) return true;
       const rendered = this.render(card);
-      if (rendered === undefined) return;
+      if (rendered === undefined) return true;
       const [first] = rendered.messages;
       const drawn = JSON.stringify(first);
-      if (this.lastLive.get(key) === drawn) return;
+      if (this.lastLive.get(key) === drawn) return true;
+      const lanes = editLanes(this.options.rates);
+      const done = this.options.budget.tryLive(lanes);
+      if (done === undefined) return false;
       try {
         await this.update(ref, first);
         this.lastLive.set(key, drawn);
+        return true;
       } catch (error) {
-        this.failed(EDITS, error);
+        return this.failed(lanes, error).kind !== "retry";
+      } finally {
+        done();
       }
     });
   }
@@ -126,43 +133,67 @@ export class Outbox {
     };
     this.progress.set(message.key, progress);
     if (isPrivate(message)) return await this.sendPrivately(message, rendered, progress);
-    const place = message.route.chatId;
+    const lanes = messageLanes(this.options.rates, message.route.chatId);
     for (const [part, body] of rendered.messages.entries()) {
       if (progress.refs[part] !== undefined) continue;
-      const wait = this.paused(place);
-      if (wait !== undefined) return wait;
       try {
-        progress.refs[part] = await this.post(message, body, part, rendered);
+        progress.refs[part] = await this.inTurn(message, lanes, () => this.post(message, body, part, rendered));
       } catch (error) {
-        return this.failed(place, error);
+        return begun(this.failed(lanes, error), part > 0);
       }
     }
     const ref = progress.refs[0] as MessageRef;
     if (!progress.ready && rendered.commandFile !== undefined) {
-      const armed = await this.arm(ref, message, rendered.commandFile);
-      if (armed.kind !== "sent") return armed;
+      const { commandFile } = rendered;
+      try {
+        const armed = await this.inTurn(message, FILE_LANES, () => this.arm(ref, message, commandFile));
+        if (armed.kind !== "sent") return begun(armed, true);
+      } catch (error) {
+        return begun(this.failed(FILE_LANES, error), true);
+      }
       progress.ready = true;
     }
-    if (message.file !== undefined && !progress.done) await this.attachLog(ref, message, message.file);
+    if (message.file !== undefined && !progress.done) {
+      const { file } = message;
+      try {
+        await this.inTurn(message, FILE_LANES, () => this.attachLog(ref, message, file));
+      } catch (error) {
+        return begun(this.failed(FILE_LANES, error), true);
+      }
+    }
     progress.done = true;
     return { kind: "sent", ref };
   }
 
-  private paused(place: string): SendResult | undefined {
-    const left = this.pauses.left(place);
-    return left === 0 ? undefined : { kind: "retry", afterMs: left, why: "Slack asked to slow down" };
+  /** @throws NotYet */
+  private inTurn<T>(message: Outbound, lanes: readonly Lane[], work: () => Promise<T>): Promise<T> {
+    return paced(this.options.budget, { id: message.key, lanes, urgency: urgencyOf(message.card) }, work);
   }
 
-  private failed(place: string, error: unknown): Failure {
+  private failed(lanes: readonly Lane[], error: unknown): Failure {
+    if (error instanceof NotYet) return { kind: "retry", afterMs: error.afterMs, why: error.message };
     const failure = failureOf(error);
-    if (failure.kind === "retry") this.pauses.set(place, failure.afterMs);
+    if (failure.kind === "retry") this.keepQuiet(lanes, failure.afterMs);
     return failure;
+  }
+
+  private keepQuiet([narrowest]: readonly Lane[], forMs: number): void {
+    if (narrowest !== undefined) this.options.budget.refused(narrowest, forMs);
   }
 
   private async sendPrivately(message: Outbound, rendered: RenderedCard, progress: Progress): Promise<SendResult> {
     if (progress.done) return { kind: "sent", ref: progress.refs[0] as MessageRef };
-    const shown = message.file === undefined ? rendered : await this.withLogSent(message, message.file, progress);
-    const result = await this.options.privately.send(message, shown ?? rendered);
+    let result: SendResult;
+    try {
+      result = await this.inTurn(message, PRIVATE_LANES, async () => {
+        const shown = message.file === undefined ? rendered : await this.withLogSent(message, message.file, progress);
+        return await this.options.privately.send(message, shown ?? rendered);
+      });
+    } catch (error) {
+      if (!(error instanceof NotYet)) throw error;
+      return this.failed(PRIVATE_LANES, error);
+    }
+    if (result.kind === "retry") this.keepQuiet(PRIVATE_LANES, result.afterMs);
     if (result.kind === "sent") {
       progress.refs[0] = result.ref;
       progress.done = true;
@@ -249,13 +280,16 @@ export class Outbox {
     if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
     // An approval whose command is in a file keeps its buttons when it is drawn again while pending.
     const body = rendered.commandFile?.armed ?? rendered.messages[0];
-    const wait = this.paused(EDITS);
-    if (wait !== undefined) return wait;
+    const lanes = editLanes(this.options.rates);
     try {
-      if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return { kind: "sent", ref };
-      await this.update(ref, body);
+      const stale = await this.inTurn(message, lanes, async () => {
+        if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return true;
+        await this.update(ref, body);
+        return false;
+      });
+      if (stale) return { kind: "sent", ref };
     } catch (error) {
-      const failure = this.failed(EDITS, error);
+      const failure = this.failed(lanes, error);
       if (failure.kind === "permanent" && REFUSED_BLOCKS.has(failure.code) && rendered.plain !== undefined) {
         return await this.editPlainly(ref, rendered.plain);
       }
@@ -317,6 +351,10 @@ export class Outbox {
       ...(message?.file === undefined ? {} : { attached: message.file.name }),
     });
   }
+}
+
+function begun(result: SendResult, partly: boolean): SendResult {
+  return result.kind === "retry" && partly ? { ...result, partial: true } : result;
 }
 
 /** In a direct message everything is private already, and an ordinary message can be edited and found again. */

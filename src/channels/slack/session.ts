@@ -5,6 +5,7 @@ import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
+import type { SendBudget } from "../pacing/send-budget.ts";
 import { boltLogger } from "./bolt-log.ts";
 import { type ConnectionState, RECONNECT, SocketConnection } from "./connection.ts";
 import { DurableReceiver } from "./durable-receiver.ts";
@@ -17,6 +18,7 @@ import { BOT_SCOPES, DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
 import type { SlackOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { PrivateAnswers } from "./private-answers.ts";
+import { DEFAULT_RATES } from "./rates.ts";
 import type { ResponseUrls } from "./response-urls.ts";
 
 export interface Session {
@@ -32,6 +34,7 @@ export interface SessionOptions {
   readonly ingress: Ingress;
   /** Outlives the session: an answer may still be owed when the connection is made anew. */
   readonly responseUrls: ResponseUrls;
+  readonly budget: SendBudget;
   readonly onState: (state: ConnectionState) => void;
 }
 
@@ -42,7 +45,7 @@ interface Way {
 
 /** Rejects with what Slack or the network answered. */
 export async function openSession(session: SessionOptions): Promise<Session> {
-  const { options, deps, responseUrls } = session;
+  const { options, deps, responseUrls, budget } = session;
   const logger = boltLogger(deps.log, deps.redactor);
   const slackApiUrl = options.apiUrl === undefined ? {} : { slackApiUrl: options.apiUrl };
   // Each client gets its own object: the SDK writes into the one it is given. No headers: the bot token would end up there.
@@ -82,7 +85,8 @@ export async function openSession(session: SessionOptions): Promise<Session> {
   const botName = auth.user ?? "openclaw";
   const threads = new Threads(reads, identity.botUserId);
   const privately = new PrivateAnswers(app.client, responseUrls);
-  const outbox = new Outbox({ writes: app.client, reads, botName, threads, privately, deps });
+  const rates = options.rates ?? DEFAULT_RATES;
+  const outbox = new Outbox({ writes: app.client, reads, botName, threads, privately, budget, rates, deps });
   new SlackListeners({
     identity,
     rules: {

@@ -5,6 +5,7 @@
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../channel.ts";
+import { SendBudget } from "../pacing/send-budget.ts";
 import type { Self } from "./inbound.ts";
 import { MIN_EDIT_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { Session, type TelegramAccount, type TelegramDeps } from "./session.ts";
@@ -51,6 +52,8 @@ class TelegramAdapter implements TelegramChannel {
   #state: ChannelStatus["state"] = "stopped";
   #detail: string | undefined;
   #session: Session | undefined;
+  /** Of the account: a new connection has not earned a new burst. */
+  readonly #budget: SendBudget;
   /** Starts and stops of one token never overlap: two polls of it would end each other for ever. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -58,6 +61,7 @@ class TelegramAdapter implements TelegramChannel {
     this.#account = account;
     this.#deps = deps;
     this.accountId = account.accountId;
+    this.#budget = new SendBudget(deps.clock);
   }
 
   /** Resolves after the first attempt to connect. A network that is down is tried again; a refused token is not. */
@@ -71,7 +75,13 @@ class TelegramAdapter implements TelegramChannel {
         return;
       }
       this.#set("connecting");
-      const session = new Session(this.#account, this.#deps, ingress, (state, detail) => this.#set(state, detail));
+      const session = new Session(
+        this.#account,
+        this.#deps,
+        ingress,
+        (state, detail) => this.#set(state, detail),
+        this.#budget,
+      );
       this.#session = session;
       await session.start();
     });
@@ -124,8 +134,9 @@ class TelegramAdapter implements TelegramChannel {
     return session.outgoing.edit(ref, message);
   }
 
-  async live(ref: MessageRef, card: Card): Promise<void> {
-    if (!isAlertRef(ref)) await this.#session?.outgoing.live(ref, card);
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
+    const session = this.#session;
+    return isAlertRef(ref) || !session || session.outgoing.live(ref, card);
   }
 
   #set(state: ChannelStatus["state"], detail?: string): void {

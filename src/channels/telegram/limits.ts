@@ -30,9 +30,8 @@ export const LINE_BUDGET = 300;
 /** Rules that "Allow always" would store must be readable in full, or it is not offered. */
 export const RULES_BUDGET = 1000;
 
-/** Edits of one message in a private chat; groups allow about twenty messages a minute. */
+/** Live changes of one message; a group's rate spreads them further. */
 export const MIN_EDIT_MS = 1_200;
-export const MIN_GROUP_EDIT_MS = 3_000;
 
 /** How long one getUpdates stays open, in seconds, and how much later it counts as dead. */
 export const POLL_SECONDS = 30;

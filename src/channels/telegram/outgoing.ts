@@ -1,20 +1,24 @@
 /** Sending and editing: one neutral message, the calls it takes, and what became of it. */
-import { type Api, InputFile } from "grammy";
-import type { InlineKeyboardMarkup, Message } from "grammy/types";
+import type { Api } from "grammy";
+import type { Message } from "grammy/types";
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { messagesFor } from "../cards/messages/catalogue.ts";
 import { type LogForChat, readLogForChat } from "../log-file.ts";
-import { Pauses } from "../pauses.ts";
+import { NotYet } from "../pacing/paced.ts";
+import type { SendBudget } from "../pacing/send-budget.ts";
+import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
-import { Calls, Failed, replyOf, type Target, targetOf, threadOf, timeout } from "./calls.ts";
+import { Calls, Failed, type Target, targetOf } from "./calls.ts";
 import { type Rendered, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
-import { MAX_CAPTION, MAX_PARTIAL_SENDS, MIN_GROUP_EDIT_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
+import { MAX_PARTIAL_SENDS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { italic, lines, type Rich, text } from "./markup.ts";
+import type { TelegramRates } from "./rates.ts";
+import { kindOf, Transmit, type Turn } from "./transmit.ts";
 
 /** One call of a message that takes several; what was sent is not sent again. */
 interface Progress {
@@ -26,6 +30,8 @@ interface Progress {
 export interface OutgoingOptions extends AdapterDeps {
   readonly api: Api;
   readonly accountId: string;
+  readonly budget: SendBudget;
+  readonly rates: TelegramRates;
   /** Most characters of one message, at most Telegram's own limit. */
   readonly textLimit?: number;
   readonly onMigrated: (fromChatId: string, toChatId: string) => void;
@@ -36,14 +42,17 @@ export class Outgoing {
   readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
-  readonly #lastLive = new Recent<number>(MAX_PARTIAL_SENDS);
   readonly #calls: Calls;
-  readonly #pauses: Pauses;
+  readonly #transmit: Transmit;
 
   constructor(options: OutgoingOptions) {
     this.#options = options;
     this.#calls = new Calls(options.log, options.onMigrated);
-    this.#pauses = new Pauses(options.clock);
+    this.#transmit = new Transmit({
+      ...options,
+      calls: this.#calls,
+      topicGone: messagesFor(options.locale).notice.topicGone,
+    });
   }
 
   /** A group became a supergroup: what is still addressed to the old id goes to the new one. */
@@ -63,15 +72,14 @@ export class Outgoing {
   }
 
   async send(message: Outbound): Promise<SendResult> {
-    const wait = this.#waitFor(message.route.chatId);
-    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Telegram asked for a pause in this chat." };
     const progress = this.#progress.getOrAdd(message.key, () => ({ done: new Set() }));
     try {
       const ref = await this.#sendAll(message, progress);
       this.#progress.delete(message.key);
       return { kind: "sent", ref };
     } catch (error) {
-      return this.#result(error, message.route.chatId, "send");
+      const result = this.#result(error, message.route.chatId, "send");
+      return result.kind === "retry" && progress.done.size > 0 ? { ...result, partial: true } : result;
     }
   }
 
@@ -80,60 +88,48 @@ export class Outgoing {
   }
 
   async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
-    const wait = this.#waitFor(ref.chatId);
-    if (wait > 0) return { kind: "retry", afterMs: wait, why: "Telegram asked for a pause in this chat." };
     const rendered = this.render(message.card, { locale: localeOf(message) });
     const body = rendered.parts.at(-1);
     if (!body) return { kind: "sent", ref };
     try {
-      await this.#editText(ref, body, rendered.keyboard);
+      await this.#transmit.edit(ref, body, rendered.keyboard, turnOf(message));
       return { kind: "sent", ref };
     } catch (error) {
-      const failure = error instanceof Failed ? error.failure : failureOf(error);
-      if (failure.kind === "message-gone") return { kind: "sent", ref };
-      if (failure.kind !== "not-editable") return this.#result(error, ref.chatId, "edit");
-      // An old card keeps no dead buttons, and the news goes out as a message of its own.
-      await this.#stripKeyboard(ref);
+      const kind = error instanceof NotYet ? "not-yet" : kindOf(error);
+      if (kind === "message-gone") return { kind: "sent", ref };
+      if (kind !== "not-editable") return this.#result(error, ref.chatId, "edit");
+      await this.#transmit.stripKeyboard(ref);
       return this.send(message);
     }
   }
 
-  /** Dropped when the chat is paused or was edited a moment ago. */
-  async live(ref: MessageRef, card: Card): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    const isGroup = ref.chatId.startsWith("-");
-    const last = this.#lastLive.get(ref.chatId) ?? Number.NEGATIVE_INFINITY;
-    if (this.#edits.busy(editKey(ref)) || this.#waitFor(ref.chatId) > 0) return;
-    if (isGroup && now - last < MIN_GROUP_EDIT_MS) return;
-    this.#lastLive.set(ref.chatId, now);
+  /** False while the message is being edited or the chat's rate leaves no room. */
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
+    if (this.#edits.busy(editKey(ref))) return false;
     const rendered = this.render(card);
     const body = rendered.parts.at(-1);
-    if (!body) return;
+    if (!body) return true;
     try {
-      await this.#edits.run(editKey(ref), () => this.#editText(ref, body, rendered.keyboard));
+      return await this.#edits.run(editKey(ref), () => this.#transmit.live(ref, body, rendered.keyboard));
     } catch (error) {
       // A pause that Telegram asks for here holds for everything else in this chat too.
-      this.#result(error, ref.chatId, "edit");
+      return this.#result(error, ref.chatId, "edit").kind !== "retry";
     }
   }
 
   /** Asks a person for words: their answer is a reply to this message. */
   async ask(route: Route, body: Rich, cardMessageId: string | undefined): Promise<void> {
-    const replyTo = cardMessageId === undefined ? undefined : Number(cardMessageId);
-    const target: Target = { ...targetOf(route), replyToId: replyTo };
-    await this.#calls.run(target, (at) =>
-      this.#options.api.sendMessage(at.chatId, body.html, {
-        parse_mode: "HTML",
-        ...threadOf(at),
-        ...replyOf(at),
-        link_preview_options: { is_disabled: true },
-        reply_markup: { force_reply: true, selective: true },
-      }),
-    );
+    const replyToId = cardMessageId === undefined ? undefined : Number(cardMessageId);
+    await this.#transmit.question({ ...targetOf(route), replyToId }, body);
   }
 
   async #sendAll(message: Outbound, progress: Progress): Promise<MessageRef> {
     const { card, route, file } = message;
+    const turn = turnOf(message);
+    const target = targetOf(route);
+    // Before a log is read and cleaned for nothing.
+    const wait = this.#transmit.waitFor(target.chatId, "send", turn);
+    if (wait > 0) throw new NotYet(wait);
     const locale = localeOf(message);
     const log: LogForChat = file ? await readLogForChat(file, this.#options.redactor) : { kind: "empty" };
     const render = (): Rendered =>
@@ -143,8 +139,7 @@ export class Outgoing {
         ...(progress.withholdAllow ? { withholdAllow: true } : {}),
       });
     let rendered = render();
-    const target = targetOf(route);
-    if (rendered.command && !(await this.#sendCommand(target, rendered.command, progress))) {
+    if (rendered.command && !(await this.#sendCommand(target, rendered.command, progress, turn))) {
       progress.withholdAllow = true;
       rendered = render();
     }
@@ -157,12 +152,12 @@ export class Outgoing {
           ? messagesFor(locale, this.#options.locale).run.logNotAttached(log.why)
           : "";
       const body = lines([part, italic(text(missing))]);
-      const sent = await this.#sendText(target, body, isLast ? rendered.keyboard : undefined);
+      const sent = await this.#transmit.text(target, body, isLast ? rendered.keyboard : undefined, turn);
       progress.ref = this.#refOf(sent);
       progress.done.add(step);
     }
     if (log.kind === "log" && !progress.done.has("file")) {
-      await this.#sendFile(target, new InputFile(Buffer.from(log.content, "utf8"), log.name));
+      await this.#transmit.file(target, log, turn);
       progress.done.add("file");
     }
     if (!progress.ref) throw new Error("a message without parts");
@@ -170,111 +165,30 @@ export class Outgoing {
   }
 
   /** The whole command as a file, before the card that refers to it. False: Telegram will not take it. */
-  async #sendCommand(target: Target, command: NonNullable<Rendered["command"]>, progress: Progress): Promise<boolean> {
+  async #sendCommand(
+    target: Target,
+    command: NonNullable<Rendered["command"]>,
+    progress: Progress,
+    turn: Turn,
+  ): Promise<boolean> {
     if (progress.done.has("command")) return true;
     try {
-      const file = new InputFile(Buffer.from(command.content, "utf8"), command.name);
-      await this.#sendFile(target, file, command.caption);
+      await this.#transmit.file(target, command, turn);
       progress.done.add("command");
       return true;
     } catch (error) {
-      const kind = error instanceof Failed ? error.failure.kind : undefined;
-      if (kind === "refused") return false;
+      if (error instanceof Failed && error.failure.kind === "refused") return false;
       throw error;
     }
   }
 
-  #sendFile(target: Target, file: InputFile, caption?: string): Promise<Message> {
-    return this.#calls.run(target, (at) =>
-      this.#options.api.sendDocument(
-        at.chatId,
-        file,
-        {
-          ...threadOf(at),
-          ...replyOf(at),
-          ...(caption === undefined ? {} : { caption: caption.slice(0, MAX_CAPTION) }),
-          disable_content_type_detection: true,
-        },
-        timeout(),
-      ),
-    );
-  }
-
-  async #sendText(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<Message> {
-    const send = (html: boolean): Promise<Message> =>
-      this.#calls.run(target, (at) => {
-        const shown = at.topicGone ? lines([body, italic(text(this.#topicGone()))]) : body;
-        return this.#options.api.sendMessage(
-          at.chatId,
-          html ? shown.html : shown.plain,
-          {
-            ...(html ? { parse_mode: "HTML" as const } : {}),
-            ...threadOf(at),
-            ...replyOf(at),
-            ...(keyboard ? { reply_markup: keyboard } : {}),
-            link_preview_options: { is_disabled: true },
-          },
-          timeout(),
-        );
-      });
-    try {
-      return await send(true);
-    } catch (error) {
-      if (!(error instanceof Failed) || error.failure.kind !== "markup-refused") throw error;
-      return send(false);
-    }
-  }
-
-  #topicGone(): string {
-    return messagesFor(this.#options.locale).notice.topicGone;
-  }
-
-  async #editText(ref: MessageRef, body: Rich, keyboard: InlineKeyboardMarkup | undefined): Promise<void> {
-    const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
-    const edit = (text: string, html: boolean) =>
-      this.#calls.run(target, (at) =>
-        this.#options.api.editMessageText(
-          at.chatId,
-          Number(ref.messageId),
-          text,
-          {
-            ...(html ? { parse_mode: "HTML" as const } : {}),
-            ...(keyboard ? { reply_markup: keyboard } : {}),
-            link_preview_options: { is_disabled: true },
-          },
-          timeout(),
-        ),
-      );
-    try {
-      await edit(body.html, true);
-    } catch (error) {
-      const kind = error instanceof Failed ? error.failure.kind : undefined;
-      if (kind === "unchanged") return;
-      if (kind !== "markup-refused") throw error;
-      await edit(body.plain, false);
-    }
-  }
-
-  async #stripKeyboard(ref: MessageRef): Promise<void> {
-    const target: Target = { chatId: ref.chatId, threadId: undefined, replyToId: undefined };
-    try {
-      await this.#calls.run(target, (at) =>
-        this.#options.api.editMessageReplyMarkup(at.chatId, Number(ref.messageId), {}),
-      );
-    } catch (error) {
-      this.#options.log.info(
-        { channel: "telegram", error: describeError(error, this.#options.redactor) },
-        "The buttons of an old card could not be removed.",
-      );
-    }
-  }
-
   #result(error: unknown, chatId: string, doing: "send" | "edit"): SendResult {
+    if (error instanceof NotYet) return { kind: "retry", afterMs: error.afterMs, why: error.message };
     const failure = error instanceof Failed ? error.failure : failureOf(error);
     const why = describeError(error instanceof Failed ? error.cause : error, this.#options.redactor);
     switch (failure.kind) {
       case "rate-limited":
-        this.#pauses.set(this.#calls.currentId(chatId), failure.afterMs);
+        this.#transmit.refused(chatId, failure.afterMs);
         return { kind: "retry", afterMs: failure.afterMs, why };
       case "not-sent":
         return { kind: "retry", afterMs: RETRY_MIN_MS, why };
@@ -284,10 +198,6 @@ export class Outgoing {
       default:
         return { kind: "permanent", why };
     }
-  }
-
-  #waitFor(chatId: string): number {
-    return this.#pauses.left(this.#calls.currentId(chatId));
   }
 
   #refOf(message: Message): MessageRef {
@@ -301,6 +211,10 @@ export class Outgoing {
         : {}),
     };
   }
+}
+
+function turnOf(message: Outbound): Turn {
+  return { id: message.key, urgency: urgencyOf(message.card) };
 }
 
 function localeOf(message: Outbound): string | undefined {

@@ -6,6 +6,7 @@ import type { Actor } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
+import type { SendBudget } from "../pacing/send-budget.ts";
 import { CallbackAnswers } from "./callbacks.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
@@ -14,6 +15,7 @@ import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
 import { Outgoing } from "./outgoing.ts";
 import { Poller, type PollState } from "./poller.ts";
+import { DEFAULT_RATES, type TelegramRates } from "./rates.ts";
 import { type WebhookOptions, WebhookServer } from "./webhook.ts";
 
 export interface TelegramAccount {
@@ -24,6 +26,7 @@ export interface TelegramAccount {
   /** Absent: long polling. */
   readonly webhook?: WebhookOptions;
   readonly textChunkLimit?: number;
+  readonly rates?: TelegramRates;
   /** Seconds one poll stays open. Default 30. */
   readonly pollSeconds?: number;
 }
@@ -55,6 +58,7 @@ export class Session {
     deps: TelegramDeps,
     ingress: Ingress,
     report: (state: ChannelStatus["state"], detail?: string) => void,
+    budget: SendBudget,
   ) {
     this.#account = account;
     this.#deps = deps;
@@ -71,6 +75,8 @@ export class Session {
       ...deps,
       api: this.#bot.api,
       accountId: account.accountId,
+      budget,
+      rates: account.rates ?? DEFAULT_RATES,
       ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
       onMigrated: (from, to) => deps.onChatMigrated?.(from, to),
     });

@@ -101,9 +101,10 @@ export class WebChannel implements Channel, WebChats {
     }
   }
 
-  async live(ref: MessageRef, card: Card): Promise<void> {
+  async live(ref: MessageRef, card: Card): Promise<boolean> {
     const message: FeedMessage = { kind: "live", messageId: ref.messageId, card };
     await this.#store.publish(this.#log.topic(ref.chatId), message);
+    return true;
   }
 
   async reconcile({ key, route }: Outbound): Promise<MessageRef | undefined> {

@@ -33,7 +33,7 @@ export interface Sender {
   readonly capabilities: { readonly edit: boolean; readonly minEditMs: number; readonly editsAreSilent: boolean };
   send(message: Outbound): Promise<SendResult>;
   edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
-  live?(ref: MessageRef, card: Card): Promise<void>;
+  live?(ref: MessageRef, card: Card): Promise<boolean>;
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }
 
@@ -103,6 +103,9 @@ export interface DeliveriesOptions {
   }) => void;
 }
 
+/** Versions of cards that are remembered as waiting; without one, a card is shown in all its states. */
+const MAX_NEWEST = 10_000;
+
 const NS = "message";
 
 export function createDeliveries(options: DeliveriesOptions): Deliveries {
@@ -110,7 +113,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const live = new LiveEdits(clock, async (entity, route, card) => {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
-    if (sender?.live && found?.value.ref) await sender.live(found.value.ref, options.prepare(card()));
+    if (!sender?.live || !found?.value.ref) return true;
+    return sender.live(found.value.ref, options.prepare(card()));
   });
 
   function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
@@ -143,6 +147,23 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     return sender.send(message);
   }
 
+  /** The newest version of each card that waits here, so that older ones need not be shown on the way to it. */
+  const newest = new Map<string, number>();
+
+  function superseded(recordKey: string, version: number): boolean {
+    const latest = newest.get(recordKey);
+    if (latest === version) newest.delete(recordKey);
+    return latest !== undefined && latest > version;
+  }
+
+  function remember(recordKey: string, version: number): void {
+    if ((newest.get(recordKey) ?? 0) >= version) return;
+    newest.delete(recordKey);
+    newest.set(recordKey, version);
+    const oldest = newest.keys().next().value;
+    if (newest.size > MAX_NEWEST && oldest !== undefined) newest.delete(oldest);
+  }
+
   async function deliver(job: Job<DeliveryData>): Promise<void> {
     const { data } = job;
     const sender = findSender(data.route.channel, data.route.accountId);
@@ -151,7 +172,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const version = data.version ?? 1;
     const found = await store.get<MessageRecord>(NS, recordKey);
     const known = found?.value;
-    if (known?.ref && known.version >= version) return;
+    if (known?.ref && (known.version >= version || superseded(recordKey, version))) return;
 
     const message: Outbound = {
       key: data.entity ? recordKey : data.key,
@@ -171,7 +192,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         });
         return;
       case "retry":
-        if (!known?.ref) await store.delete(NS, recordKey);
+        // What was begun stays in doubt: after a crash in between the platform is asked how far it came.
+        if (!known?.ref && !result.partial) await store.delete(NS, recordKey);
         throw new RetryLater(result.afterMs, result.why);
       case "unknown":
         throw new Error(`The message may or may not have been sent: ${result.why}`);
@@ -191,6 +213,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       live.settle(messageKey(entity, route));
       const key = messageKey(entity, route);
       await enqueue({ key, route, card, entity, version }, `card:${key}:${version}`, notAfterMs);
+      // Only what is durably queued stands in for what came before it.
+      remember(key, version);
     },
     live(entity, route, card) {
       const sender = findSender(route.channel, route.accountId);
@@ -205,13 +229,24 @@ function messageKey(entity: string, route: Route): string {
   return `${entity}@${routeKey(route)}`;
 }
 
-/** Coalesces live changes: at most one per `minEditMs` and card, always the newest. */
+type ShowLive = (entity: string, route: Route, card: () => Card) => Promise<boolean>;
+
+interface LiveSlot {
+  lastAt: number;
+  timer?: NodeJS.Timeout;
+  next?: () => Promise<boolean>;
+}
+
+/**
+ * Coalesces live changes: at most one per `minEditMs` and card, always the newest. What a channel has no room for is
+ * shown when it has, so that output which then stops is not left half shown.
+ */
 class LiveEdits {
   readonly #clock: Clock;
-  readonly #show: (entity: string, route: Route, card: () => Card) => Promise<void>;
-  readonly #slots = new Map<string, { lastAt: number; timer?: NodeJS.Timeout; next?: () => Promise<void> }>();
+  readonly #show: ShowLive;
+  readonly #slots = new Map<string, LiveSlot>();
 
-  constructor(clock: Clock, show: (entity: string, route: Route, card: () => Card) => Promise<void>) {
+  constructor(clock: Clock, show: ShowLive) {
     this.#clock = clock;
     this.#show = show;
   }
@@ -220,17 +255,26 @@ class LiveEdits {
     const slot = this.#slots.get(key) ?? { lastAt: Number.NEGATIVE_INFINITY };
     this.#slots.set(key, slot);
     slot.next = () => this.#show(entity, route, card);
+    this.#arm(key, slot, Math.max(minEditMs, MIN_LIVE_MS));
+  }
+
+  #arm(key: string, slot: LiveSlot, spacingMs: number): void {
     if (slot.timer) return;
-    const wait = Math.max(0, slot.lastAt + Math.max(minEditMs, MIN_LIVE_MS) - this.#clock.monotonic());
-    slot.timer = setTimeout(() => {
-      delete slot.timer;
-      slot.lastAt = this.#clock.monotonic();
-      const next = slot.next;
-      delete slot.next;
-      // A live tail that can not be shown is not worth an error: the final card is delivered by the queue.
-      next?.().catch(() => {});
-    }, wait);
+    const wait = Math.max(0, slot.lastAt + spacingMs - this.#clock.monotonic());
+    slot.timer = setTimeout(() => void this.#fire(key, slot, spacingMs), wait);
     slot.timer.unref();
+  }
+
+  async #fire(key: string, slot: LiveSlot, spacingMs: number): Promise<void> {
+    delete slot.timer;
+    slot.lastAt = this.#clock.monotonic();
+    const { next } = slot;
+    delete slot.next;
+    // A live tail that can not be shown is not worth an error: the final card is delivered by the queue.
+    const shown = (await next?.().catch(() => true)) ?? true;
+    if (shown || !next || this.#slots.get(key) !== slot) return;
+    slot.next ??= next;
+    this.#arm(key, slot, spacingMs);
   }
 
   /** The card changes durably: what was waiting would be older than it. */

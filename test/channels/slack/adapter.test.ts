@@ -317,7 +317,12 @@ describe("Socket Mode", () => {
   test("an upload that Slack puts off goes on where it stopped", async () => {
     emulator.fail("files.completeUploadExternal", { retryAfterS: 3 });
     const message = outbound(approval({ command: "x".repeat(20_000) }));
-    expect(await it.channel.send(message)).toEqual({ kind: "retry", afterMs: 3000, why: expect.any(String) });
+    expect(await it.channel.send(message)).toEqual({
+      kind: "retry",
+      afterMs: 3000,
+      why: expect.any(String),
+      partial: true,
+    });
     expect((await it.channel.send(message)).kind).toBe("sent");
     expect(emulator.workspace.messages.filter((m) => bot(m) && m.files.length === 0)).toHaveLength(1);
   });
@@ -379,8 +384,8 @@ describe("Socket Mode", () => {
     const file = { name: "output-brisk-otter.txt", path };
     const message = outbound(text({ text: "Full log of brisk-otter." }), { onlyFor: alice, file });
     emulator.fail("chat.postEphemeral", { retryAfterS: 0 });
-    await it.channel.send(message);
-    expect((await it.channel.send(message)).kind).toBe("sent");
+    expect((await it.channel.send(message)).kind).toBe("retry");
+    await expect.poll(async () => (await it.channel.send(message)).kind, { timeout: 5000, interval: 200 }).toBe("sent");
     await rm(folder, { recursive: true });
     const files = emulator.workspace.messages.flatMap((one) => one.files.map((each) => ({ one, each })));
     expect(files.map(({ one, each }) => [one.channel, each.bytes?.toString()])).toEqual([

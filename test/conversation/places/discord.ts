@@ -1,7 +1,9 @@
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
 import type { OpenPlace } from "../place.ts";
 
-export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
+const LIFTED = { channelPerFiveSeconds: 1_000, totalPerSecond: 1_000 };
+
+export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size = 0, rates = "lifted" } = {}) => {
   const emulator = new DiscordEmulator();
   await emulator.start();
   const owner = emulator.addPerson("alice");
@@ -24,6 +26,7 @@ export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size =
       channels: {
         discord: {
           apiRoot: `${emulator.url}/api`,
+          ...(rates === "lifted" ? { sendRate: LIFTED } : {}),
           allowFrom: [owner, guest, ...crowd],
           guilds: { [guild]: { channels: { [room]: {} } } },
           execApprovals: { target, approvers: [owner, second] },

@@ -4,6 +4,7 @@ import type { OpenPlace, Place, PlaceOptions } from "../place.ts";
 
 const [OWNER, GUEST, SECOND, STRANGER, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0LINHTRAN", "U0STRANGE", "C0OPSROOM"];
 const BOT = "U0OPENCLAW";
+const LIFTED = { channelPerSecond: 1_000, channelBurst: 100, editsPerMinute: 60_000, totalPerMinute: 60_000 };
 
 const SIGNING_SECRET = "5f0c7d21a9b34e6f8d1c2b3a4e5f6071";
 
@@ -14,7 +15,7 @@ export const openSlackHttp: OpenPlace = (options) => open("http", options);
 
 async function open(
   mode: "socket" | "http",
-  { target = "channel", crowd: size = 0 }: PlaceOptions = {},
+  { target = "channel", crowd: size = 0, rates = "lifted" }: PlaceOptions = {},
 ): Promise<Place> {
   const emulator = new SlackEmulator({
     commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
@@ -43,6 +44,7 @@ async function open(
         slack: {
           mode,
           apiRoot: emulator.apiUrl,
+          ...(rates === "lifted" ? { sendRate: LIFTED } : {}),
           allowFrom: [OWNER, GUEST, ...crowd],
           channels: { [ROOM]: {} },
           execApprovals: { target, approvers: [OWNER, SECOND] },
@@ -96,7 +98,15 @@ async function open(
     },
     passTime: (ms) => emulator.clock.advance(ms),
     enforceRates: () => {
-      emulator.api.perChannelMs = 1_000;
+      // One a second with short bursts; the rest by tier.
+      emulator.api.perChannel = { count: 5, perMs: 5_000 };
+      emulator.api.perMethod = {
+        "chat.postMessage": { count: 300, perMs: 60_000 },
+        "chat.update": { count: 50, perMs: 60_000 },
+        "chat.postEphemeral": { count: 100, perMs: 60_000 },
+        "files.getUploadURLExternal": { count: 100, perMs: 60_000 },
+        "files.completeUploadExternal": { count: 100, perMs: 60_000 },
+      };
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),

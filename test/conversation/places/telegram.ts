@@ -3,8 +3,9 @@ import type { OpenPlace } from "../place.ts";
 
 const BOT_ID = "7000000001";
 const TOPIC = "7";
+const LIFTED = { chatPerSecond: 1_000, chatBurst: 100, groupPerMinute: 60_000, totalPerSecond: 1_000 };
 
-export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size = 0 } = {}) => {
+export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size = 0, rates = "lifted" } = {}) => {
   const emulator = new TelegramEmulator();
   await emulator.start();
   const owner = emulator.addPerson(101, "Alice", { username: "alice" });
@@ -28,6 +29,7 @@ export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size 
       channels: {
         telegram: {
           apiRoot: emulator.url,
+          ...(rates === "lifted" ? { sendRate: LIFTED } : {}),
           allowFrom: [owner, guest, ...crowd],
           groupAllowFrom: [owner, guest, second],
           groups: { [room]: {}, [forum]: {} },
@@ -80,7 +82,7 @@ export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size 
     },
     passTime: (ms) => emulator.clock.advance(ms),
     enforceRates: () => {
-      emulator.methods.limits = { perChatPerSecond: 1, perGroupPerMinute: 20, overallPerSecond: 30 };
+      emulator.methods.limits = { perChatPerSecond: 1, chatBurst: 5, perGroupPerMinute: 20, overallPerSecond: 30 };
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "sendMessage"),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Card, TextCard } from "../../../src/core/cards.ts";
 import { createDeliveries, type Deliveries, type Sender } from "../../../src/core/events/deliveries.ts";
 import type { MessageRef, Outbound, SendResult } from "../../../src/core/outbound.ts";
-import type { Route } from "../../../src/core/route.ts";
+import { type Route, routeKey } from "../../../src/core/route.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
 const route: Route = { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1", threadId: "1.1" };
@@ -32,8 +32,13 @@ class Platform implements Sender {
     return { kind: "sent", ref };
   }
 
-  async live(_ref: MessageRef, card: Card): Promise<void> {
+  /** So many live changes there is no room for. */
+  noRoom = 0;
+
+  async live(_ref: MessageRef, card: Card): Promise<boolean> {
+    if (this.noRoom-- > 0) return false;
     this.lives.push(card);
+    return true;
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {
@@ -112,6 +117,30 @@ describe("deliveries", () => {
     expect(platform.texts()).toEqual([["running", "done"]]);
   });
 
+  it("shows only the newest of several changes that wait for the platform", async () => {
+    await deliveries.upsert({ entity: "run:1", version: 1, route, card: say("pending") });
+    await quiet();
+    platform.faults.push(() => ({ kind: "retry", afterMs: 300, why: "429" }));
+    for (const [version, text] of [
+      [2, "allowed"],
+      [3, "running"],
+      [4, "exit 0"],
+    ] as const) {
+      await deliveries.upsert({ entity: "run:1", version, route, card: say(text) });
+    }
+    await eventually(() => platform.texts()[0]?.includes("exit 0"));
+    await quiet();
+    expect(platform.texts()).toEqual([["pending", "exit 0"]]);
+  });
+
+  it("asks the platform how far a message came that was begun and then put off when the gateway died", async () => {
+    platform.faults.push(() => ({ kind: "retry", afterMs: 60_000, why: "our own send rate", partial: true }));
+    await deliveries.post({ key: "k", route, card: say("part") });
+    await eventually(async () => (await state.queue.counts("delivery")).delayed === 1);
+    const key = `k@${routeKey(route)}`;
+    expect((await state.store.get<{ inDoubt?: number }>("message", key))?.value.inDoubt).toBe(1);
+  });
+
   it("waits as long as the platform says and does not use up a try", async () => {
     for (let index = 0; index < 10; index++) {
       platform.faults.push(() => ({ kind: "retry", afterMs: 5, why: "429" }));
@@ -171,10 +200,14 @@ describe("deliveries", () => {
     await eventually(() => platform.lives.length === 1);
     expect(platform.lives.map(textOf)).toEqual(["tail 999"]);
     expect(made).toBe(1);
+    platform.noRoom = 1;
+    deliveries.live("run:1", route, () => say("the last line before silence"));
+    await eventually(() => platform.lives.length === 2);
+    expect(platform.lives.map(textOf)).toEqual(["tail 999", "the last line before silence"]);
     deliveries.live("run:1", route, () => say("stale"));
     await deliveries.upsert({ entity: "run:1", version: 2, route, card: say("done") });
     await quiet();
-    expect(platform.lives).toHaveLength(1);
+    expect(platform.lives).toHaveLength(2);
     expect(platform.texts()).toEqual([["running", "done"]]);
   });
 });

@@ -295,7 +295,7 @@ describe("refusals", () => {
   });
 
   test("too fast in one channel is a 429 with Retry-After", async () => {
-    emulator.api.perChannelMs = 1000;
+    emulator.api.perChannel = { count: 1, perMs: 1000 };
     await post({});
     await expect(post({})).rejects.toMatchObject({ code: "slack_webapi_rate_limited_error", retryAfter: 1 });
     await post({ channel: "C0GENERAL" });

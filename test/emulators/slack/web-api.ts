@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { EmulatorReply, EmulatorRequest } from "../shared/http.ts";
 import type { JournalEntry } from "../shared/journal.ts";
+import { type Rate, SlidingRates } from "../shared/rate.ts";
 import { checkBlocks, checkView, MAX_MESSAGE_TEXT_IN_BLOCKS, textInBlocks } from "./block-rules.ts";
 import { pingsInBlocks, pingsInMrkdwn } from "./markup.ts";
 import { ResponseCheck } from "./response-check.ts";
@@ -83,14 +84,16 @@ export interface Tokens {
 export class WebApi {
   /** Texts of the bot that would have notified people. */
   readonly pings: string[] = [];
-  /** Least time between two messages of the bot in one channel; 0 switches the limit off. */
-  perChannelMs = 0;
+  /** The bot's messages in one channel. */
+  perChannel: Rate | undefined;
+  /** Calls of one method in the workspace: docs.slack.dev/apis/web-api/rate-limits. */
+  perMethod: Readonly<Record<string, Rate>> = {};
   scopes: readonly string[] = BOT_SCOPES;
   private readonly host: WebApiHost;
   private readonly tokens: Tokens;
   private readonly methods: Readonly<Record<string, Method>>;
   private readonly responseCheck = new ResponseCheck();
-  private readonly lastPost = new Map<string, number>();
+  private readonly rates = new SlidingRates();
 
   constructor(host: WebApiHost, tokens: Tokens) {
     this.host = host;
@@ -104,8 +107,9 @@ export class WebApi {
 
   reset(): void {
     this.pings.length = 0;
-    this.lastPost.clear();
-    this.perChannelMs = 0;
+    this.rates.reset();
+    this.perChannel = undefined;
+    this.perMethod = {};
     this.scopes = BOT_SCOPES;
   }
 
@@ -120,6 +124,7 @@ export class WebApi {
       if (method === undefined) throw new SlackApiError("unknown_method");
       this.authorize(method, request, args);
       this.checkArguments(method, args, entry);
+      this.limit(name, this.perMethod[name]);
       const json = { ok: true, ...method.run(args, entry) };
       entry.violations.push(...this.responseCheck.problems(name, json));
       this.host.changed();
@@ -334,7 +339,7 @@ export class WebApi {
     if (channel.archived) throw new SlackApiError("is_archived");
     const content = this.content(args, entry, MAX_TEXT);
     const threadTs = this.threadOf(channel, args.thread_ts);
-    this.rateLimit(channel.id);
+    this.limit(`post|${channel.id}`, this.perChannel);
     const message = workspace.add({ channel: channel.id, user: BOT.id, ...content, ...threadTs });
     return { channel: channel.id, ts: message.ts, message: messageJson(message, true) };
   }
@@ -401,12 +406,9 @@ export class WebApi {
     return { text, blocks, ...(metadata === undefined ? {} : { metadata }) };
   }
 
-  private rateLimit(channel: string): void {
-    if (this.perChannelMs === 0) return;
-    const now = this.host.nowMs();
-    if (now - (this.lastPost.get(channel) ?? Number.NEGATIVE_INFINITY) < this.perChannelMs)
+  private limit(what: string, rate: Rate | undefined): void {
+    if (rate !== undefined && this.rates.charge(what, rate, this.host.nowMs()) > 0)
       throw new SlackApiError("ratelimited");
-    this.lastPost.set(channel, now);
   }
 
   private conversation(id: string | undefined): Conversation {

@@ -37,8 +37,10 @@ export interface CallbackQuery {
 }
 
 export interface RateLimits {
-  /** Messages per second to one chat, messages per minute to one group, messages per second overall. */
+  /** Messages per second to one chat (and as many edits); per minute in one group and per second overall, both together. */
   readonly perChatPerSecond?: number;
+  /** So many seconds of {@link perChatPerSecond} may be used at once. Default 1. */
+  readonly chatBurst?: number;
   readonly perGroupPerMinute?: number;
   readonly overallPerSecond?: number;
 }
@@ -56,7 +58,7 @@ export class Methods {
   readonly #world: World;
   readonly #updates: UpdateQueue;
   readonly #now: () => number;
-  readonly #sent: { chatId: number; group: boolean; atMs: number }[] = [];
+  readonly #sent: { chatId: number; doing: "send" | "edit"; atMs: number }[] = [];
   readonly queries = new Map<string, CallbackQuery>();
   readonly actions: { chatId: number; action: string; threadId: number | undefined }[] = [];
   commands = new Map<string, readonly BotCommand[]>();
@@ -232,7 +234,7 @@ export class Methods {
     const replied = reply?.message_id === undefined ? undefined : this.#world.message(chat.id, reply.message_id);
     if (reply && !replied && reply.allow_sending_without_reply !== true) throw bad("message to be replied not found");
     const markup = keyboard(call);
-    this.#charge(chat);
+    this.#charge(chat, "send");
     const message = this.#world.addMessage(chat, {
       from: this.#world.bot,
       ...content,
@@ -265,7 +267,7 @@ export class Methods {
       JSON.stringify(message.keyboard ?? null) === JSON.stringify(markup ?? null) &&
       JSON.stringify(formatting(message.entities)) === JSON.stringify(formatting(entities));
     if (same) throw notModified();
-    this.#charge(this.#world.chat(message.chatId));
+    this.#charge(this.#world.chat(message.chatId), "edit");
     message.history.push(message.text);
     message.text = text;
     message.entities = entities;
@@ -329,25 +331,29 @@ export class Methods {
     return chat;
   }
 
-  #charge(chat: ChatState): void {
+  #charge(chat: ChatState, doing: "send" | "edit"): void {
     const now = this.#now();
     const group = chat.type !== "private";
     const wait = (
       limit: number | undefined,
       windowMs: number,
-      counts: (one: { chatId: number }) => boolean,
+      counts: (one: { chatId: number; doing: string }) => boolean,
     ): number => {
       if (limit === undefined) return 0;
       const recent = this.#sent.filter((one) => counts(one) && now - one.atMs < windowMs);
       return recent.length < limit ? 0 : windowMs - (now - (recent.at(-limit)?.atMs ?? now));
     };
+    const { perChatPerSecond, chatBurst = 1 } = this.limits;
+    const inChat = perChatPerSecond === undefined ? undefined : perChatPerSecond * chatBurst;
     const waitMs = Math.max(
-      wait(this.limits.perChatPerSecond, 1000, (one) => one.chatId === chat.id),
+      wait(inChat, 1000 * chatBurst, (one) => one.chatId === chat.id && one.doing === doing),
       group ? wait(this.limits.perGroupPerMinute, 60_000, (one) => one.chatId === chat.id) : 0,
       wait(this.limits.overallPerSecond, 1000, () => true),
     );
     if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1000));
-    this.#sent.push({ chatId: chat.id, group, atMs: now });
+    this.#sent.push({ chatId: chat.id, doing, atMs: now });
+    // What is older than the longest window counts for nothing.
+    while ((this.#sent[0]?.atMs ?? now) < now - 60_000) this.#sent.shift();
   }
 }
 

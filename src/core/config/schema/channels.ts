@@ -80,6 +80,16 @@ const commonShape = {
   ),
 };
 
+/* Send rates: the platforms publish them for everybody; some bots are allowed more, some share with other programs. */
+
+const slackRateDefaults = { channelPerSecond: 1, channelBurst: 5, editsPerMinute: 50, totalPerMinute: 300 } as const;
+const discordRateDefaults = { channelPerFiveSeconds: 5, totalPerSecond: 50 } as const;
+const telegramRateDefaults = { chatPerSecond: 1, chatBurst: 5, groupPerMinute: 20, totalPerSecond: 30 } as const;
+
+const SEND_RATE = "How fast the bot writes, so that the platform never has to refuse it.";
+const perSecond = (text: string) => count(text, 1, 1_000);
+const perMinute = (text: string) => count(text, 1, 60_000);
+
 /* Slack */
 
 const slackDefaults = { ...accountDefaults, mode: "socket", webhookPath: "/slack/events", replyToMode: "off" } as const;
@@ -112,6 +122,15 @@ const slackShape = {
     )
     .describe("Rooms by id. With `groupPolicy: allowlist` only these."),
   replyToMode,
+  sendRate: overridable(
+    {
+      channelPerSecond: perSecond("Messages a second in one channel."),
+      channelBurst: count("So many of them may come at once.", 1, 100),
+      editsPerMinute: perMinute("Edits a minute in the whole workspace."),
+      totalPerMinute: perMinute("Messages a minute in the whole workspace."),
+    },
+    slackRateDefaults,
+  ).describe(SEND_RATE),
   implicitMentions: overridable(
     {
       replyToBot: flag("A reply to the bot addresses it."),
@@ -156,6 +175,13 @@ const discordShape = {
   token: secret("Bot token; or DISCORD_BOT_TOKEN."),
   applicationId: text("Application id; read from Discord when left out."),
   apiRoot: url("Root of the Discord API without version, for a proxy or a test server."),
+  sendRate: overridable(
+    {
+      channelPerFiveSeconds: count("Messages within five seconds in one channel; as many edits.", 1, 1_000),
+      totalPerSecond: perSecond("Calls a second in all."),
+    },
+    discordRateDefaults,
+  ).describe(SEND_RATE),
   intents: overridable(
     {
       messageContent: flag("Read message text. Off: slash commands only."),
@@ -217,6 +243,15 @@ const telegramShape = {
       }),
     )
     .describe("Groups by id. With `groupPolicy: allowlist` only these."),
+  sendRate: overridable(
+    {
+      chatPerSecond: perSecond("Messages a second to one chat."),
+      chatBurst: count("So many of them may come at once.", 1, 100),
+      groupPerMinute: perMinute("Messages and edits a minute in one group."),
+      totalPerSecond: perSecond("Messages and edits a second in all."),
+    },
+    telegramRateDefaults,
+  ).describe(SEND_RATE),
   groupAllowFrom: ids("People (not groups) who may speak to the bot in groups; unset: `allowFrom`."),
 };
 
@@ -255,6 +290,7 @@ function slackAccount(base: Visibility, root: SlackKeys, own: SlackKeys) {
     ...own,
     ...common(base, root, own),
     execApprovals: { ...approvalDefaults, ...root.execApprovals, ...own.execApprovals },
+    sendRate: { ...slackRateDefaults, ...root.sendRate, ...own.sendRate },
     implicitMentions: { ...implicitMentionDefaults, ...root.implicitMentions, ...own.implicitMentions },
     slashCommand: { ...slashCommandDefaults, ...root.slashCommand, ...own.slashCommand },
   };
@@ -267,6 +303,7 @@ function discordAccount(base: Visibility, root: DiscordKeys, own: DiscordKeys) {
     ...own,
     ...common(base, root, own),
     execApprovals: { ...approvalDefaults, cleanupAfterResolve: false, ...root.execApprovals, ...own.execApprovals },
+    sendRate: { ...discordRateDefaults, ...root.sendRate, ...own.sendRate },
     intents: { ...intentDefaults, ...root.intents, ...own.intents },
   };
 }
@@ -280,6 +317,7 @@ function telegramAccount(base: Visibility, root: TelegramKeys, own: TelegramKeys
     ...root,
     ...own,
     ...common(base, root, own),
+    sendRate: { ...telegramRateDefaults, ...root.sendRate, ...own.sendRate },
     allowFrom: closed ? allowFrom.filter((entry) => entry !== "*") : allowFrom,
     execApprovals: { ...approvalDefaults, ...root.execApprovals, ...own.execApprovals },
   };
