@@ -10,4 +10,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   stdin: process.stdin,
   out: (text) => process.stdout.write(`${text}\n`),
   err: (text) => process.stderr.write(`${text}\n`),
+  leave: (withinMs) => {
+    setTimeout(() => {
+      process.stderr.write(`Left although ${process.getActiveResourcesInfo().join(", ")} went on.\n`);
+      process.exit();
+    }, withinMs).unref();
+  },
 });

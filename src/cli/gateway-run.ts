@@ -73,6 +73,8 @@ export async function runGateway(cli: Cli, flags: GatewayFlags): Promise<number>
     throw error;
   } finally {
     lock.release();
+    // Everything is stopped and stored; something forgotten must not keep a service manager waiting.
+    cli.leave?.(EXIT_GRACE_MS);
   }
 }
 

@@ -13,6 +13,8 @@ export interface CliIo {
   out(text: string): void;
   /** To stderr: everything that is not the result. */
   err(text: string): void;
+  /** Ends the process this many milliseconds from now, whatever holds it open then. Absent: it is not ours to end. */
+  leave?(withinMs: number): void;
 }
 
 export interface Cli extends CliIo {
