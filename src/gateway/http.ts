@@ -1,4 +1,5 @@
 /** The HTTP side: health, readiness, metrics, the tools API and the web page. */
+import type { ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { accepts } from "hono/accepts";
@@ -28,6 +29,15 @@ export interface HttpParts {
   readonly files: StaticFiles;
   readonly refusals: Refusals;
   readonly draining: () => boolean;
+}
+
+/** Aborts when the caller goes away before it has its answer: its call is cancelled. */
+function hungUp(answer: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  answer.once("close", () => {
+    if (!answer.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }
 
 /** Callers of the tools API hold the token: they act for the operator, over the API. */
@@ -144,16 +154,24 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
     async (c) => {
       const call = methods["tools.invoke"].parse(parseJson(await c.req.text(), "The body"));
       const { tool, args, agentId, sessionKey } = call;
-      const result = await work.run(() =>
-        deps.invokeTool({
-          tool,
-          args,
-          actor: API_ACTOR,
-          ...(agentId === undefined ? {} : { agentId }),
-          ...(sessionKey === undefined ? {} : { sessionKey }),
-        }),
-      );
-      return c.json({ ok: true, result: { content: result.content, details: result.details } });
+      const signal = hungUp(c.env.outgoing);
+      try {
+        const result = await work.run(() =>
+          deps.invokeTool({
+            tool,
+            args,
+            actor: API_ACTOR,
+            signal,
+            ...(agentId === undefined ? {} : { agentId }),
+            ...(sessionKey === undefined ? {} : { sessionKey }),
+          }),
+        );
+        return c.json({ ok: true, result: { content: result.content, details: result.details } });
+      } catch (error) {
+        // Nobody is there to read what a cancelled call says.
+        if (signal.aborted) return c.body(null, 408);
+        throw error;
+      }
     },
   );
   app.all("/tools/invoke", (c) =>

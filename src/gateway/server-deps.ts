@@ -37,6 +37,8 @@ export interface ToolCall {
   readonly sessionKey?: string;
   /** Who calls: holder of the token, over HTTP (`api`), a terminal (`cli`) or the web chat. */
   readonly actor: Actor;
+  /** The caller has gone: a command in the foreground is stopped, one in the background lives on. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ToolResult {
