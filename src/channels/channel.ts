@@ -49,7 +49,13 @@ interface InboundBase {
 export type Inbound =
   | (InboundBase & { readonly kind: "message"; readonly text: string })
   /** A native slash command; `args` is the raw rest of the text, never re-tokenised. */
-  | (InboundBase & { readonly kind: "command"; readonly name: string; readonly args: string })
+  | (InboundBase & {
+      readonly kind: "command";
+      readonly name: string;
+      readonly args: string;
+      /** Also what would be for the asker alone is answered for everybody in the conversation. */
+      readonly answersAll?: boolean;
+    })
   | (InboundBase & { readonly kind: "press"; readonly action: PressAction; readonly ref?: MessageRef });
 
 /** Handed to the adapter at start. Resolves once the event is durably taken; only then may a platform be told so. */

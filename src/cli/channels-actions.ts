@@ -1,7 +1,8 @@
 /** What `channels` does. */
-import { DEFAULT_WRAPPER, slackManifest } from "../channels/slack/manifest.ts";
+import { DEFAULT_PATH, DEFAULT_WRAPPER, slackManifest } from "../channels/slack/manifest.ts";
 import { COMMANDS } from "../commands/registry.ts";
-import { loadConfig } from "../core/config/load.ts";
+import { loadConfig, renderProblems } from "../core/config/load.ts";
+import type { SlackAccountConfig } from "../core/config/schema.ts";
 import { nativeCommands } from "../gateway/native-commands.ts";
 import { type Cli, EXIT } from "./io.ts";
 import { withGateway } from "./with-gateway.ts";
@@ -25,16 +26,61 @@ export async function status(cli: Cli, flags: { json?: boolean }): Promise<numbe
   return channels.some((channel) => channel.state === "failed") ? EXIT.failed : EXIT.ok;
 }
 
-export async function manifest(cli: Cli, flags: { name?: string; http?: string }): Promise<number> {
-  const loaded = await loadConfig({ env: cli.env, workingDir: cli.cwd });
-  const slack = loaded.ok ? loaded.config.channels.slack?.accounts.default : undefined;
+export interface ManifestFlags {
+  readonly name?: string;
+  readonly http?: string;
+  readonly account?: string;
+}
+
+/** The app, and with it its tokens, is made from the manifest: that they are missing yet is no fault. */
+const UNMADE_TOKENS = {
+  SLACK_BOT_TOKEN: "xoxb-not-made-yet",
+  SLACK_APP_TOKEN: "xapp-not-made-yet",
+  SLACK_SIGNING_SECRET: "not-made-yet",
+};
+
+/** The manifest for the account as it is configured; without a configuration, for Socket Mode. */
+export async function manifest(cli: Cli, flags: ManifestFlags): Promise<number> {
+  const loaded = await loadConfig({ env: { ...UNMADE_TOKENS, ...cli.env }, workingDir: cli.cwd });
+  if (!loaded.ok) {
+    cli.err(renderProblems(loaded.file.path, loaded.problems));
+    return EXIT.failed;
+  }
+  const { channels, commands, gateway } = loaded.config;
+  const account = flags.account ?? "default";
+  const slack = channels.slack?.accounts[account];
+  if (flags.account !== undefined && !slack) {
+    const known = Object.keys(channels.slack?.accounts ?? {}).join(", ") || "none";
+    cli.err(`There is no Slack account "${account}" in the configuration; there is ${known}.`);
+    return EXIT.usage;
+  }
+  const path = slack?.webhookPath ?? DEFAULT_PATH;
+  const requestUrl = flags.http ?? (slack?.mode === "http" ? publicAddress(gateway.publicUrl, path) : undefined);
+  const mode = requestUrl === undefined ? "socket" : "http";
+  if (requestUrl !== undefined && !/^https:\/\/[^\s/]+\/\S*$/.test(requestUrl)) {
+    cli.err(`Slack posts to https addresses only, such as https://your.host${path}; this is ${requestUrl}.`);
+    return EXIT.usage;
+  }
+  if (requestUrl !== undefined && !requestUrl.endsWith(path)) {
+    cli.err(
+      `The gateway listens for Slack on ${path} (channels.slack.webhookPath): what answers ${requestUrl} has to forward there.`,
+    );
+  }
   const made = slackManifest({
-    mode: flags.http === undefined ? "socket" : "http",
-    wrapper: slack?.slashCommand.name ?? DEFAULT_WRAPPER,
-    commands: nativeCommands(COMMANDS, loaded.ok && loaded.config.commands.bash),
+    mode,
+    wrapper: slack?.slashCommand.enabled === false ? false : (slack?.slashCommand.name ?? DEFAULT_WRAPPER),
+    commands: registers(slack, commands.native) ? nativeCommands(COMMANDS, commands.bash) : [],
     ...(flags.name === undefined ? {} : { name: flags.name }),
-    ...(flags.http === undefined ? {} : { requestUrl: flags.http }),
+    ...(requestUrl === undefined ? {} : { requestUrl }),
   });
   cli.out(JSON.stringify(made, null, 2));
   return EXIT.ok;
+}
+
+function registers(slack: SlackAccountConfig | undefined, native: boolean | "auto"): boolean {
+  return (slack?.commands.native ?? native) !== false;
+}
+
+function publicAddress(publicUrl: string | undefined, path: string): string {
+  return `${(publicUrl ?? "https://YOUR-HOST").replace(/\/$/, "")}${path}`;
 }

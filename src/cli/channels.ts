@@ -15,8 +15,9 @@ export function define(command: Command, cli: Cli): void {
     .command("slack-manifest")
     .description("Print the manifest to create the Slack app from")
     .option("--name <name>", "name of the app and its bot")
-    .option("--http <url>", "HTTP mode with this public request URL, instead of Socket Mode")
-    .action(async (flags: { name?: string; http?: string }) => {
+    .option("--http <url>", "HTTP mode with this public request URL, instead of what is configured")
+    .option("--account <id>", "for this account of channels.slack.accounts")
+    .action(async (flags: { name?: string; http?: string; account?: string }) => {
       const { manifest } = await import("./channels-actions.ts");
       cli.exit(await manifest(cli, flags));
     });

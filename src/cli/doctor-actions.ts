@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { approversOf } from "../core/access/channel-access.ts";
 import { isGrant, readDocument, removeRules, rulesOf, scopesOf } from "../core/approvals/approvals-document.ts";
 import { APPROVALS_FILE, LAST_GOOD_SUFFIX, openApprovalsFile } from "../core/approvals/approvals-file.ts";
 import { systemClock } from "../core/clock.ts";
 import { editConfig } from "../core/config/edit.ts";
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblems } from "../core/config/load.ts";
 import { isSymlink } from "../core/config/paths.ts";
+import type { SlackAccountConfig } from "../core/config/schema.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
 import { DEFAULT_SAFE_BINS } from "../core/policy/resolve.ts";
 import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/safe-bins.ts";
@@ -34,7 +36,7 @@ export async function doctor(cli: Cli, options: { fix?: boolean; json?: boolean 
     configuration(loaded),
     shell(visit),
     ...(await approvalsFile(visit)),
-    ...(loaded.ok ? [...(await safeBins(visit, loaded)), sandbox(visit, loaded)] : []),
+    ...(loaded.ok ? [...(await safeBins(visit, loaded)), sandbox(visit, loaded), ...approvers(loaded)] : []),
   ];
   const bad = checks.some((check) => check.state === "error");
   if (options.json) cli.out(JSON.stringify({ ok: !bad, checks }, null, 2));
@@ -200,6 +202,34 @@ async function safeBins({ cli, fix }: Visit, loaded: LoadedConfig): Promise<Chec
   }
   return checks.length > 0 ? checks : [{ name, state: "ok", message: bins.join(" ") || "none" }];
 }
+
+/** Who decides on each connected chat: the setting that is most often missing (channels.md section 5.1). */
+function approvers({ config }: LoadedConfig): Check[] {
+  return (["slack", "discord", "telegram"] as const).flatMap((channel) => {
+    const accounts: Readonly<Record<string, Pick<SlackAccountConfig, "enabled" | "execApprovals">>> =
+      config.channels[channel]?.accounts ?? {};
+    return Object.entries(accounts).map(([id, account]): Check => {
+      const name = `approvals on ${id === "default" ? channel : `${channel}/${id}`}`;
+      const { enabled, target } = account.execApprovals;
+      if (!account.enabled) return { name, state: "ok", message: "this account is switched off" };
+      if (enabled === false) return { name, state: "ok", message: "off: requests go to the web chat" };
+      const who = approversOf(config, channel, id);
+      return who.length > 0
+        ? { name, state: "ok", message: `${who.join(", ")} decide; cards go to ${CARDS_GO_TO[target]}` }
+        : {
+            name,
+            state: "warning",
+            message: `nobody may decide here, so requests go to the web chat; name people in channels.${channel}.execApprovals.approvers or commands.ownerAllowFrom`,
+          };
+    });
+  });
+}
+
+const CARDS_GO_TO = {
+  dm: "them directly",
+  channel: "the chat that asked",
+  both: "them and the chat that asked",
+} as const;
 
 function sandbox({ cli }: Visit, { config }: LoadedConfig): Check {
   const name = "sandbox";

@@ -27,7 +27,17 @@ export async function list(cli: Cli, channel: string | undefined, flags: { json?
   return EXIT.ok;
 }
 
-export async function approve(cli: Cli, code: string): Promise<number> {
+export async function approve(cli: Cli, words: readonly string[]): Promise<number> {
+  // A code says by itself where it belongs; the channel before it is accepted, and has to be the right one.
+  const channel = PLATFORMS.find((platform) => platform === words[0] && words.length > 1);
+  const code = (channel === undefined ? words : words.slice(1)).join("");
+  if (channel !== undefined) {
+    const { requests } = await withGateway(cli, {}, (client) => client.request("pairing.list", { channel }));
+    if (!requests.some((one) => one.code === code.replace(/[\s-]/g, "").toUpperCase())) {
+      cli.err(`Nobody on ${channel} is waiting with this code. openclaw-exec pairing list shows who is.`);
+      return EXIT.failed;
+    }
+  }
   const entry = await withGateway(cli, {}, (client) => client.request("pairing.approve", { code }));
   cli.out(`${person(entry)} may now talk to the bot directly.`);
   await becomeFirstOwner(cli, entry);

@@ -15,10 +15,10 @@ export function define(command: Command, cli: Cli): void {
   command
     .command("approve")
     .description("Let the person with this code in: to direct messages only")
-    .argument("<code>", "the 8 characters they were shown")
-    .action(async (code: string) => {
+    .argument("<code...>", "the 8 characters they were shown, with or without the channel before them")
+    .action(async (words: string[]) => {
       const { approve } = await import("./pairing-actions.ts");
-      cli.exit(await approve(cli, code));
+      cli.exit(await approve(cli, words));
     });
   command
     .command("dismiss")

@@ -93,7 +93,9 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
             path: account.webhookPath,
             maxBodyBytes: options.config.gateway.maxBodyBytes,
           },
-      wrapper: account.slashCommand.name,
+      wrapper: account.slashCommand.enabled && account.slashCommand.name,
+      wrapperAnswersAll: !account.slashCommand.ephemeral,
+      ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
       replyToMode: (room) => {
         const { channels, replyToMode } = now();
         return (channels?.[room] ?? channels?.["*"])?.replyToMode ?? replyToMode;

@@ -75,14 +75,15 @@ export function createIngress(options: IngressOptions): Ingress {
   async function work(job: Job<Inbound>): Promise<void> {
     const event = job.data;
     let replies = 0;
+    // Another bot has no private view of a room.
+    const canBePrivate = event.actor.kind === "person" && !(event.kind === "command" && event.answersAll);
     const eventId = `${event.route.channel}:${event.route.accountId}:${event.id}`;
     const reply: CommandContext["reply"] = (card, { private: onlyAsker } = {}) =>
       deliveries.post({
         key: `reply:${eventId}:${replies++}`,
         route: event.route,
         card,
-        // Another bot has no private view of a room.
-        ...(onlyAsker && event.actor.kind === "person" ? { onlyFor: event.actor } : {}),
+        ...(onlyAsker && canBePrivate ? { onlyFor: event.actor } : {}),
       });
     try {
       const name = commandName(event);

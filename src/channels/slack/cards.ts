@@ -40,6 +40,8 @@ export interface SlackCardContext {
   readonly nowMs: number;
   /** For the typed form of an answer: `@openclaw approve …`. Slack runs no slash commands in threads. */
   readonly botName: string;
+  /** Longest text of one message; default {@link limits.TEXT_BUDGET}, which is also the most. */
+  readonly textLimit?: number;
   /** Name of the file that will be attached below the message. */
   readonly attached?: string;
 }

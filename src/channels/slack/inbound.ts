@@ -116,6 +116,8 @@ export interface CommandFacts {
   /** Without the slash, lower case. */
   readonly name: string;
   readonly args: string;
+  /** Given as the text of the wrapper. */
+  readonly wrapped: boolean;
   readonly responseUrl: string | undefined;
 }
 
@@ -123,7 +125,7 @@ export interface CommandFacts {
  * A slash command. `/openclaw exec ls` and `/openclaw /exec ls` are the wrapper's two spellings of `/exec ls`; the wrapper
  * alone asks for help.
  */
-export function readCommand(payload: unknown, self: SlackIdentity, wrapper: string): CommandFacts | undefined {
+export function readCommand(payload: unknown, self: SlackIdentity, wrapper: string | false): CommandFacts | undefined {
   const json = asObject(payload);
   const command = asText(json?.command);
   const userId = asText(json?.user_id);
@@ -146,10 +148,10 @@ export function readCommand(payload: unknown, self: SlackIdentity, wrapper: stri
     responseUrl: asText(json.response_url),
   };
   const name = command.replace(/^\//, "").toLowerCase();
-  if (name !== wrapper) return { ...base, name, args: text };
+  if (name !== wrapper) return { ...base, name, args: text, wrapped: false };
   const match = /^\/?([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text);
-  if (match === null) return { ...base, name: "help", args: text };
-  return { ...base, name: (match[1] as string).toLowerCase(), args: match[2] ?? "" };
+  if (match === null) return { ...base, name: "help", args: text, wrapped: true };
+  return { ...base, name: (match[1] as string).toLowerCase(), args: match[2] ?? "", wrapped: true };
 }
 
 export interface PressFacts {

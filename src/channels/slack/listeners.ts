@@ -39,7 +39,8 @@ export interface ListenerOptions {
   readonly identity: SlackIdentity;
   readonly rules: MessageRules;
   readonly implicitMentions: ImplicitMentions;
-  readonly wrapper: string;
+  /** `name` false: there is none. */
+  readonly wrapper: { readonly name: string | false; readonly answersAll: boolean };
   readonly people: People;
   readonly threads: Threads;
   readonly userGroups: UserGroups;
@@ -57,7 +58,7 @@ interface Interaction {
 }
 
 type InteractionBody =
-  | { readonly kind: "command"; readonly name: string; readonly args: string }
+  | { readonly kind: "command"; readonly name: string; readonly args: string; readonly answersAll?: boolean }
   | {
       readonly kind: "press";
       readonly action: Extract<Inbound, { kind: "press" }>["action"];
@@ -113,10 +114,17 @@ export class SlackListeners {
   }
 
   private async onCommand(payload: unknown): Promise<void> {
-    const facts = readCommand(payload, this.options.identity, this.options.wrapper);
+    const { identity, wrapper, responseUrls } = this.options;
+    const facts = readCommand(payload, identity, wrapper.name);
     if (facts === undefined) return;
-    this.options.responseUrls.remember(facts.userId, facts.route.chatId, facts.responseUrl);
-    await this.take(facts, { kind: "command", name: facts.name, args: facts.args });
+    responseUrls.remember(facts.userId, facts.route.chatId, facts.responseUrl);
+    const answersAll = facts.wrapped && wrapper.answersAll;
+    await this.take(facts, {
+      kind: "command",
+      name: facts.name,
+      args: facts.args,
+      ...(answersAll ? { answersAll } : {}),
+    });
   }
 
   private async onPress(body: unknown, client: webApi.WebClient): Promise<void> {

@@ -73,7 +73,8 @@ export interface ManifestOptions {
   readonly requestUrl?: string;
   /** Which commands become slash commands of their own; all others are reached through the wrapper. */
   readonly commands: readonly NativeCommand[];
-  readonly wrapper: string;
+  /** `false`: there is none. */
+  readonly wrapper: string | false;
 }
 
 export function slackManifest(options: ManifestOptions): Record<string, unknown> {
@@ -81,12 +82,12 @@ export function slackManifest(options: ManifestOptions): Record<string, unknown>
   const url = options.mode === "http" ? { url: options.requestUrl ?? `https://YOUR-HOST${DEFAULT_PATH}` } : {};
   const natives = options.commands.filter((command) => !RESERVED.has(command.name) && command.name !== options.wrapper);
   const wrapper = {
-    name: options.wrapper,
-    summary: "Any command: /openclaw exec ls",
+    name: options.wrapper || "",
+    summary: `Any command: /${options.wrapper} exec ls`,
     hint: "exec <command> | approve <id> <decision> | status | help",
   };
   const commands = [
-    wrapper,
+    ...(options.wrapper === false ? [] : [wrapper]),
     ...natives.map((command) => ({ name: command.name, summary: command.summary, hint: hintOf(command.options) })),
   ];
   return {

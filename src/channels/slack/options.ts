@@ -31,8 +31,12 @@ export interface SlackOptions {
   readonly implicitMentions?: ImplicitMentions;
   /** Report what other bots say, for rooms that answer bots. Default no; the bot itself is never reported. */
   readonly allowBots?: () => boolean;
-  /** Slash command that takes any other as its text. Default `openclaw`. */
-  readonly wrapper?: string;
+  /** Slash command that takes any other as its text. Default `openclaw`; `false`: there is none. */
+  readonly wrapper?: string | false;
+  /** What the wrapper answers is for everybody in the conversation. Default for the sender alone. */
+  readonly wrapperAnswersAll?: boolean;
+  /** Longest text of one message in characters, within Slack's own limit; longer text is split. */
+  readonly textChunkLimit?: number;
   /** Web API root, for a proxy. Default Slack's own. */
   readonly apiUrl?: string;
   readonly rates?: SlackRates;

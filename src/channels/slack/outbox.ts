@@ -31,6 +31,7 @@ export interface OutboxOptions {
   readonly privately: PrivateAnswers;
   readonly budget: SendBudget;
   readonly rates: SlackRates;
+  readonly textLimit?: number;
   readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
 }
 
@@ -348,6 +349,7 @@ export class Outbox {
       redactor,
       nowMs: clock.now(),
       botName: this.options.botName,
+      ...(this.options.textLimit === undefined ? {} : { textLimit: this.options.textLimit }),
       ...(message?.file === undefined ? {} : { attached: message.file.name }),
     });
   }

@@ -86,7 +86,17 @@ export async function openSession(session: SessionOptions): Promise<Session> {
   const threads = new Threads(reads, identity.botUserId);
   const privately = new PrivateAnswers(app.client, responseUrls);
   const rates = options.rates ?? DEFAULT_RATES;
-  const outbox = new Outbox({ writes: app.client, reads, botName, threads, privately, budget, rates, deps });
+  const outbox = new Outbox({
+    writes: app.client,
+    reads,
+    botName,
+    threads,
+    privately,
+    budget,
+    rates,
+    deps,
+    ...(options.textChunkLimit === undefined ? {} : { textLimit: options.textChunkLimit }),
+  });
   new SlackListeners({
     identity,
     rules: {
@@ -96,7 +106,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
       commandNames: new Set(["approve", ...deps.commands.map((command) => command.name)]),
     },
     implicitMentions: options.implicitMentions ?? { replyToBot: true, threadParticipation: true },
-    wrapper: options.wrapper ?? DEFAULT_WRAPPER,
+    wrapper: { name: options.wrapper ?? DEFAULT_WRAPPER, answersAll: options.wrapperAnswersAll ?? false },
     people: new People(reads, () => deps.clock.now()),
     threads,
     userGroups: new UserGroups(

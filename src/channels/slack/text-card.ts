@@ -29,7 +29,8 @@ export function renderText(card: TextCard, context: SlackCardContext): RenderedC
   const title = clean(card.title ?? "").trim();
   const text = clean(card.text ?? "");
   const hint = clean(card.hint ?? "").trim();
-  const chunks = textChunks(title === "" ? mark + text : text);
+  const limit = Math.min(context.textLimit ?? limits.TEXT_BUDGET, limits.TEXT_BUDGET);
+  const chunks = textChunks(title === "" ? mark + text : text, limit);
   const units: Unit[] = [
     { elements: section(bold(title === "" ? "" : shorten(mark + title, limits.LINE_BUDGET * 2))) },
     ...chunks.map((chunk, i) => ({ elements: chunkElements(chunk), fresh: i > 0 })),
@@ -70,9 +71,9 @@ function pack(units: readonly Unit[]): RichText[][] {
   return bodies;
 }
 
-function textChunks(text: string): string[] {
-  const chunks = chunkMessages(text, { limit: limits.TEXT_BUDGET, unitCost: limits.slackCost });
-  if (chunks.length > limits.MAX_TEXT_MESSAGES) return [shorten(text, limits.TEXT_BUDGET)];
+function textChunks(text: string, limit: number): string[] {
+  const chunks = chunkMessages(text, { limit, unitCost: limits.slackCost });
+  if (chunks.length > limits.MAX_TEXT_MESSAGES) return [shorten(text, limit)];
   return chunks.length <= 2 ? chunks : chunks.map((chunk, i) => `${chunk}\n(${i + 1}/${chunks.length})`);
 }
 

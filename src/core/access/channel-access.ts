@@ -2,7 +2,6 @@
  * The one decision function for all surfaces: who may talk, with what rank, and who may decide approvals. Reads the
  * configuration anew for each event, so a change counts from the next message on.
  */
-import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { Actor, ChannelId, Route } from "../route.ts";
@@ -144,7 +143,7 @@ type Accounts = NonNullable<
 >["accounts"];
 type AnyAccount = Accounts[string];
 
-function accountOf(config: Config, route: Route): AnyAccount | undefined {
+export function accountOf(config: Config, route: Route): AnyAccount | undefined {
   return route.channel === "web" ? undefined : config.channels[route.channel]?.accounts[route.accountId];
 }
 
@@ -221,58 +220,4 @@ function pairingCard(request: PairingRequest) {
     fields: [{ label: "Your id", value: `${request.channel}:${request.actor.id}` }],
     hint: `The owner types: openclaw-exec pairing approve ${request.code}`,
   } as const;
-}
-
-/** Where an approval's card goes (channels.md section 5.1). */
-export function approvalTargets(
-  config: Config,
-  record: ApprovalRecord,
-  fallback: Route,
-): { readonly cards: readonly Route[]; readonly notice?: Route } {
-  const origin = record.request.route ?? fallback;
-  const { exec } = config.approvals;
-  const extra =
-    exec.enabled && exec.mode !== "session" && fitsFilters(exec, record)
-      ? exec.targets.map((target) => ({
-          channel: target.channel,
-          accountId: target.accountId ?? "default",
-          chatType: "channel" as const,
-          chatId: String(target.to),
-          ...(target.threadId ? { threadId: String(target.threadId) } : {}),
-        }))
-      : [];
-  if (exec.enabled && exec.mode === "targets" && extra.length > 0) return { cards: extra, notice: origin };
-  if (origin.channel === "web") return { cards: [origin, ...extra] };
-  const account = accountOf(config, origin);
-  const approvers = approversOf(config, origin.channel, origin.accountId);
-  if (!account || approvers.length === 0 || !fitsFilters(account.execApprovals, record)) {
-    // Nobody here can decide it: the operator can, in the web chat; the asker sees that it waits.
-    return { cards: [fallback, ...extra], notice: origin };
-  }
-  const { target } = account.execApprovals;
-  const inDm = origin.chatType === "dm";
-  const isOwnDm = inDm && approvers.includes(record.request.requester.id);
-  if (isOwnDm || (target === "channel" && !inDm)) return { cards: [origin, ...extra] };
-  const direct = approvers.map((id) => ({
-    channel: origin.channel,
-    accountId: origin.accountId,
-    chatType: "dm" as const,
-    chatId: id,
-  }));
-  // In somebody else's direct messages no approver would see the card, whatever the target says.
-  return target === "both" && !inDm
-    ? { cards: [origin, ...direct, ...extra] }
-    : { cards: [...direct, ...extra], notice: origin };
-}
-
-function fitsFilters(
-  filters: { readonly agentFilter?: readonly string[]; readonly sessionFilter?: readonly string[] },
-  { request }: ApprovalRecord,
-): boolean {
-  const agents = filters.agentFilter ?? [];
-  const sessions = filters.sessionFilter ?? [];
-  return (
-    (agents.length === 0 || agents.includes(request.agentId)) &&
-    (sessions.length === 0 || sessions.some((part) => request.sessionKey.includes(part)))
-  );
 }

@@ -3,6 +3,7 @@
  * texts are made from records by pure functions and every message goes through the deliveries queue.
  */
 
+import type { ApprovalTargets } from "../access/approval-targets.ts";
 import { approvalCard } from "../approvals/approval-card.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
@@ -59,7 +60,7 @@ export interface AnnouncementsOptions {
   readonly wakeOnDenial: () => boolean;
   readonly execConfig: (agentId: string) => ExecConfig;
   /** Where this request is shown, and, when that is not the chat that asked, the chat that is told so. */
-  readonly approvalTargets: (record: ApprovalRecord) => { readonly cards: readonly Route[]; readonly notice?: Route };
+  readonly approvalTargets: (record: ApprovalRecord) => ApprovalTargets;
   /** Whether an agent has been shown, or has taken in, the end of this run by now: a poll may be quicker than its event. */
   readonly endSeen: (runId: string) => "no" | "observed" | "acknowledged";
   readonly onError: (error: unknown, what: string) => void;
@@ -80,7 +81,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       if (wanted.length > 0) {
         found = (await approvals.annotate(id, { shownAt: [...found.record.shownAt, ...wanted] })) ?? found;
       }
-      if (targets.notice) await deliveries.upsert(noticeOf(found.record, targets.notice));
+      if (targets.notice) await deliveries.upsert(noticeOf(found.record, targets.notice, targets.link));
     }
     const { record, version } = found;
     for (const route of record.shownAt) {
@@ -284,7 +285,7 @@ function isChatPerson(requester: Actor): boolean {
   return requester.kind === "person" && requester.channel !== "api";
 }
 
-function noticeOf(record: ApprovalRecord, route: Route): Upsert & { readonly card: TextCard } {
+function noticeOf(record: ApprovalRecord, route: Route, link?: string): Upsert & { readonly card: TextCard } {
   const slug = slugOf(record.id);
   const entity = `approval-notice:${record.id}`;
   const by = record.decidedBy ? ` by ${actorLabel(record.decidedBy)}` : "";
@@ -304,7 +305,7 @@ function noticeOf(record: ApprovalRecord, route: Route): Upsert & { readonly car
           kind: "text",
           tone: "info",
           text: `${slug} waits for an approver; the request was sent to them.`,
-          hint: "The result comes here.",
+          hint: link === undefined ? "The result comes here." : `The result comes here. The request is at ${link}.`,
         },
         notAfterMs: record.expiresAtMs,
       };

@@ -167,6 +167,37 @@ describe("Socket Mode", () => {
     expect(it.events[0]).toMatchObject({ kind: "command", name, args });
   });
 
+  test("the wrapper answers all where that is wanted, and is a command like any other where there is none", async () => {
+    const reported = async (over: Parameters<typeof rig>[1]) => {
+      const made = await started(rig(emulator, over));
+      await it.channel.stop();
+      await emulator.slash("U0ALICENG", "C0OPSROOM", "/openclaw", "status");
+      await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls");
+      await expect.poll(() => made.events).toHaveLength(2);
+      await made.channel.stop();
+      await started(it);
+      return made.events.map((event) => event.kind === "command" && [event.name, event.answersAll]);
+    };
+    expect(await reported({ wrapperAnswersAll: true })).toEqual([
+      ["status", true],
+      ["exec", undefined],
+    ]);
+    expect(await reported({ wrapper: false })).toEqual([
+      ["openclaw", undefined],
+      ["exec", undefined],
+    ]);
+  });
+
+  test("textChunkLimit makes shorter messages, nothing is lost", async () => {
+    const made = await started(rig(emulator, { textChunkLimit: 300 }));
+    const words = Array.from({ length: 120 }, (_, i) => `word${i}`);
+    await made.channel.send(outbound(text({ text: words.join(" ") })));
+    await made.channel.stop();
+    const parts = emulator.workspace.messages.filter(bot);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const word of words) expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain(word);
+  });
+
   test("an event that could not be stored is not acknowledged and comes again (slack-ack-3s)", async () => {
     let tries = 0;
     it.ingress = () => (++tries === 1 ? Promise.reject(new Error("store is down")) : Promise.resolve());

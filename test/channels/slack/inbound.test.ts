@@ -210,6 +210,7 @@ describe("readCommand", () => {
       id: "command:t.1",
       userId: "U1",
       userName: "bob",
+      wrapped: false,
       route: { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1", scopeId: "T1" },
       name: "exec",
       args: "ls && echo <",

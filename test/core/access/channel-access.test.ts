@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Knock } from "../../../src/core/access/access.ts";
 import { BOT_MESSAGES, BOT_WINDOW_MS } from "../../../src/core/access/bot-budget.ts";
-import { approvalTargets, createChannelAccess } from "../../../src/core/access/channel-access.ts";
+import { createChannelAccess } from "../../../src/core/access/channel-access.ts";
 import { createPairing, type Pairing, type PairingRequest } from "../../../src/core/access/pairing.ts";
 import type { ApprovalRecord } from "../../../src/core/approvals/record.ts";
 import { type Config, configSchema } from "../../../src/core/config/schema.ts";
@@ -361,7 +361,6 @@ describe("pairing", () => {
 
 describe("who may decide, and where the card goes", () => {
   const operator: Actor = { kind: "person", channel: "web", accountId: "default", id: "operator" };
-  const web: Route = { channel: "web", accountId: "default", chatType: "dm", chatId: "main" };
   const record = (requester: Actor, route: Route): ApprovalRecord =>
     ({ request: { requester, route, agentId: "main", sessionKey: "agent:main:x" } }) as unknown as ApprovalRecord;
   const guest = person("slack", "U222");
@@ -399,53 +398,4 @@ describe("who may decide, and where the card goes", () => {
     expect(await access().mayDecide(person("slack", "U111"), own, undefined)).toMatch(/asked for this yourself/);
     expect(await access().mayDecide(operator, own, undefined)).toBeUndefined();
   });
-
-  it.each<[string, object, object, string[], boolean]>([
-    ["dm by default", { execApprovals: { approvers: ["U111", "U333"] } }, {}, ["slack U111", "slack U333"], true],
-    ["channel", { execApprovals: { approvers: ["U111"], target: "channel" } }, {}, ["slack C100"], false],
-    ["both", { execApprovals: { approvers: ["U111"], target: "both" } }, {}, ["slack C100", "slack U111"], false],
-    ["owners stand in", {}, { commands: { ownerAllowFrom: ["slack:U999"] } }, ["slack U999"], true],
-    ["nobody here may: the operator", {}, {}, ["web main"], true],
-    ["switched off: the operator", { execApprovals: { enabled: false, approvers: ["U111"] } }, {}, ["web main"], true],
-    [
-      "another agent's filter",
-      { execApprovals: { approvers: ["U111"], agentFilter: ["other"] } },
-      {},
-      ["web main"],
-      true,
-    ],
-    [
-      "also to other chats",
-      { execApprovals: { approvers: ["U111"], target: "channel" } },
-      { approvals: { exec: { enabled: true, mode: "both", targets: [{ channel: "telegram", to: "-100" }] } } },
-      ["slack C100", "telegram -100"],
-      false,
-    ],
-    [
-      "only to other chats",
-      { execApprovals: { approvers: ["U111"], target: "channel" } },
-      { approvals: { exec: { enabled: true, mode: "targets", targets: [{ channel: "telegram", to: "-100" }] } } },
-      ["telegram -100"],
-      true,
-    ],
-  ])("card target: %s", (_name, account, more, expected, notice) => {
-    config = configure("slack", account, more);
-    const targets = approvalTargets(config, asked, web);
-    expect(targets.cards.map((route) => `${route.channel} ${route.chatId}`)).toEqual(expected);
-    expect(targets.notice?.chatId).toBe(notice ? "C100" : undefined);
-  });
-
-  it.each(["dm", "channel", "both"])(
-    "target %s: what somebody asks directly goes to the approvers, or nobody who may decide would see it",
-    (target) => {
-      config = configure("slack", { execApprovals: { approvers: ["U111"], target } });
-      const theirs = record(guest, dm("slack", "D222"));
-      expect(approvalTargets(config, theirs, web)).toMatchObject({
-        cards: [{ chatId: "U111" }],
-        notice: { chatId: "D222" },
-      });
-      const own = record(person("slack", "U111"), dm("slack", "D111"));
-      expect(approvalTargets(config, own, web).cards).toMatchObject([{ chatId: "D111" }]);
-    },
-  );
 });

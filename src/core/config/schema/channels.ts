@@ -1,6 +1,18 @@
 /** `channels.*` and `accessGroups`: bot accounts, who may talk, where approvals go (channels.md sections 1, 2, 5.1, 9.2). */
 import * as z from "zod";
-import { accountId, count, flag, ids, idsByChannelOrAll, list, overridable, secret, text, url } from "./values.ts";
+import {
+  accountId,
+  count,
+  flag,
+  ids,
+  idsByChannelOrAll,
+  list,
+  overridable,
+  secret,
+  sessionFilter,
+  text,
+  url,
+} from "./values.ts";
 
 export const DM_POLICIES = ["pairing", "allowlist", "open", "disabled"] as const;
 export const GROUP_POLICIES = ["allowlist", "open", "disabled"] as const;
@@ -58,7 +70,7 @@ const execApprovalsShape = {
   approvers: ids("People who may approve; unset: the owners of this channel in `commands.ownerAllowFrom`."),
   target: z.enum(APPROVAL_TARGETS).describe("Where the card goes: to the approvers, to the chat that asked, or both."),
   agentFilter: list("Only requests of these agents."),
-  sessionFilter: list("Only requests whose session key contains one of these."),
+  sessionFilter,
 };
 const execApprovals = overridable(execApprovalsShape, approvalDefaults);
 
@@ -93,7 +105,7 @@ const perMinute = (text: string) => count(text, 1, 60_000);
 /* Slack */
 
 const slackDefaults = { ...accountDefaults, mode: "socket", webhookPath: "/slack/events", replyToMode: "off" } as const;
-const slashCommandDefaults = { enabled: false, name: "openclaw", ephemeral: true } as const;
+const slashCommandDefaults = { enabled: true, name: "openclaw", ephemeral: true } as const;
 const implicitMentionDefaults = { replyToBot: true, threadParticipation: true } as const;
 
 const slackRoom = overridable({
@@ -141,8 +153,11 @@ const slackShape = {
   slashCommand: overridable(
     {
       enabled: flag("One slash command that wraps all others."),
-      name: text("Its name."),
-      ephemeral: flag("Answer so that only the sender sees it."),
+      name: z
+        .string()
+        .regex(/^[a-z0-9_-]{1,31}$/, { error: "lower case letters, digits, `-` and `_`, without the slash" })
+        .describe("Its name."),
+      ephemeral: flag("What it answers is for the sender alone, where a command does not run for all to see."),
     },
     slashCommandDefaults,
   ),

@@ -13,6 +13,7 @@ import {
   otherwiseInWords,
   secret,
   section,
+  sessionFilter,
   text,
   url,
 } from "./values.ts";
@@ -35,16 +36,16 @@ export const approvalsSchema = group(
     exec: section(
       group(
         {
-          enabled: flag("Also send approval requests to other chats."),
+          enabled: flag("Also send approval requests to the chat that asked or to other chats."),
           mode: z.enum(["session", "targets", "both"]).describe("To the chat that asked, to `targets`, or to both."),
           agentFilter: list("Only requests of these agents."),
-          sessionFilter: list("Only requests whose session key contains one of these."),
+          sessionFilter,
           targets: z
             .array(
               group(
                 {
                   channel: z.enum(CHANNELS).describe("Channel."),
-                  to: oneId("Chat or person."),
+                  to: oneId("Chat, or person as `user:id`."),
                   accountId: accountId.describe("Account of the channel."),
                   threadId: oneId("Thread or topic."),
                 },
@@ -153,7 +154,7 @@ export const gatewaySchema = group(
       .enum(BIND_MODES)
       .describe("Who can connect: this machine, the network, the Tailscale network, or `host`. `auto`: this machine."),
     host: text("Address to listen on with `bind: custom`."),
-    publicUrl: url("Address people open, for links in messages."),
+    publicUrl: url("Address people open, for links in messages and in the Slack manifest."),
     allowedOrigins: z.array(url("Origin.")).describe("Other web origins that may use the API."),
     allowedHosts: list("Other host names the gateway answers to."),
     drainTimeoutSec: count("How long a stopping gateway waits for work in progress.", 0, 600),

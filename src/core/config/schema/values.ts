@@ -54,6 +54,28 @@ export const count = (about: string, min = 0, max: number = Number.MAX_SAFE_INTE
 
 export const list = (about: string) => z.array(z.string().trim().min(1)).describe(about);
 
+/** Parts of session keys, or regular expressions between slashes: `/slack:channel:C[0-9]+$/`. */
+export const sessionFilter = z
+  .array(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .refine((filter) => isSessionFilter(filter), { error: "not a valid regular expression between the slashes" }),
+  )
+  .describe("Only requests whose session key contains one of these, or fits a `/regular expression/`.");
+
+function isSessionFilter(filter: string): boolean {
+  const expression = /^\/(.+)\/$/.exec(filter)?.[1];
+  if (expression === undefined) return true;
+  try {
+    return new RegExp(expression, "u").source.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** A directory or file name. Relative ones are refused: they would depend on where the gateway was started. */
 export const path = (about: string) =>
   z
