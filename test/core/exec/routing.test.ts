@@ -46,6 +46,21 @@ describe("where a command runs", () => {
     expect(route(configured, requested, sandbox)).toBe(expected);
   });
 
+  it("sandbox-host-fallback: what can not be had is an error that names the key, never another host", () => {
+    const refusal = (input: Partial<RoutingInput>) => () =>
+      resolveHost({ configured: "auto", sandboxActive: true, elevated: false, nodeFromSandbox: true, ...input });
+    expect(refusal({ configured: "sandbox", sandboxActive: false })).toThrow(
+      /needs a sandbox runtime.*agents\.defaults\.sandbox\.mode/,
+    );
+    expect(refusal({ requested: "sandbox", sandboxActive: false })).toThrow(/needs a sandbox runtime/);
+    // An active sandbox is left only where the operator has set that, and the message says where.
+    expect(refusal({ requested: "gateway" })).toThrow(/auto with an active sandbox.*tools\.exec\.host=gateway/);
+    expect(refusal({ configured: "sandbox", requested: "gateway" })).toThrow(
+      /requested gateway; configured sandbox.*tools\.exec\.host=gateway/,
+    );
+    expect(refusal({ configured: "gateway", requested: "gateway" })()).toBe("gateway");
+  });
+
   it("keeps a sandboxed session off nodes when nodeFromSandbox is off", () => {
     expect(route("auto", "node", true, { nodeFromSandbox: false })).toBe("host-not-allowed");
   });
