@@ -75,6 +75,8 @@ export interface Channel {
    * now; the caller comes back with the newest state.
    */
   live?(ref: MessageRef, card: Card): Promise<boolean>;
+  /** Shows for a few seconds that an answer is being made. Absent: the platform has nothing like it. */
+  typing?(route: Route): Promise<void>;
   /** After an `unknown` send: was it delivered? */
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }

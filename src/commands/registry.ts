@@ -6,6 +6,7 @@ import type { CommandDefinition } from "./command.ts";
 import { cron } from "./cron.ts";
 import { bash, exec } from "./exec.ts";
 import { help } from "./help.ts";
+import { fresh } from "./new.ts";
 import { pair } from "./pair.ts";
 import { process } from "./process.ts";
 import { status } from "./status.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   process,
   cron,
   stop,
+  fresh,
   status,
   whoami,
   pair,

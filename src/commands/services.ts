@@ -57,6 +57,10 @@ export interface CommandServices {
   stopRun(runId: string): Promise<boolean>;
   /** The same for a conversation, or for all of them; resolves to how many were stopped. */
   stopAll(wish: { readonly sessionKey?: string }): Promise<number>;
+  /** Ends the agent's turn in a conversation, or in all of them, and drops the messages that wait for it. */
+  stopTurns(wish: { readonly sessionKey?: string }): Promise<{ readonly turns: number; readonly messages: number }>;
+  /** The agent forgets what was said in this conversation. True when there was something. */
+  forgetConversation(sessionKey: string): Promise<boolean>;
   /** Runs one call of the `process` tool for this agent. */
   process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
   /** The effective exec policy of this conversation, each value with its source. */

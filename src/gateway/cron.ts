@@ -53,7 +53,13 @@ export function createGatewayCron(options: GatewayCronOptions): Cron {
     },
     async tell(job, task, contextKey) {
       const target = { agentId: job.agentId, sessionKey: job.sessionKey };
-      await events.add(job.sessionKey, { contextKey, text: task.text, atMs: clock.now(), route: job.route });
+      await events.add(job.sessionKey, {
+        contextKey,
+        text: task.text,
+        atMs: clock.now(),
+        route: job.route,
+        isTask: true,
+      });
       if (task.wake === "now") await wakes.request(target, "cron");
     },
     async refused(job, tick, why) {

@@ -9,9 +9,10 @@ import type { ProcessSessions } from "../core/process/registry.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 import { type Answers, ASK_TIMEOUT_MS, type Cluster } from "./cluster.ts";
 import type { RunLog } from "./run-log.ts";
+import type { ToolsOptions } from "./tools.ts";
 
 type ProcessArgs = Readonly<Record<string, unknown>>;
-type CallProcess = (args: ProcessArgs, agentId: string) => Promise<ToolResult>;
+type CallProcess = ToolsOptions["process"];
 type LogRequest = Parameters<RunLog["page"]>[0];
 
 export interface ElsewhereOptions {
@@ -71,8 +72,8 @@ export function createElsewhere(options: ElsewhereOptions): Elsewhere {
     return found.length;
   }
 
-  async function processCall(args: ProcessArgs, agentId: string): Promise<ToolResult> {
-    if (!cluster) return options.process(args, agentId);
+  async function processCall(args: ProcessArgs, agentId: string, signal?: AbortSignal): Promise<ToolResult> {
+    if (!cluster) return options.process(args, agentId, signal);
     const action = String(args.action ?? "")
       .trim()
       .toLowerCase();
@@ -82,7 +83,7 @@ export function createElsewhere(options: ElsewhereOptions): Elsewhere {
       const there = await everywhere<ToolResult>("process", { args, agentId });
       return mergeLists(here, there);
     }
-    if (sessionId === "" || has(sessionId, agentId)) return options.process(args, agentId);
+    if (sessionId === "" || has(sessionId, agentId)) return options.process(args, agentId, signal);
     const owner = (await everywhere<boolean>("process-has", { sessionId, agentId })).find((one) => one.value);
     if (!owner) return options.process(args, agentId);
     return cluster.ask<ToolResult>(owner.id, "process", { args, agentId }, MAX_POLL_MS + ASK_TIMEOUT_MS);

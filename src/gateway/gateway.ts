@@ -41,13 +41,7 @@ import { createProcessTool } from "../core/exec/process-tool.ts";
 import { runCard } from "../core/exec/run-card.ts";
 import { createRunRecorder } from "../core/exec/run-recorder.ts";
 import { Runs } from "../core/exec/runs.ts";
-import {
-  agentSettings,
-  DEFAULT_YIELD_MS,
-  defaultAgentId,
-  findAgent,
-  heartbeatSettings,
-} from "../core/exec/settings.ts";
+import { agentSettings, DEFAULT_YIELD_MS, defaultAgentId, findAgent } from "../core/exec/settings.ts";
 import { chooseShell } from "../core/exec/shell.ts";
 import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
@@ -63,6 +57,7 @@ import { type Actor, actorLabel, type Route } from "../core/route.ts";
 import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
+import { createGatewayAgents } from "./agents.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
 import { Cluster } from "./cluster.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
@@ -304,7 +299,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         if (entry) approvalsFile.noteUse({ agentId, rule: entry, command, ...(resolvedPath ? { resolvedPath } : {}) });
       }
     },
-    review: reviewWith(config, loaded.secrets.models, onError),
+    review: reviewWith(config, loaded.secrets.models, (why) =>
+      logger.warn(`the automatic reviewer gave no answer, so a person is asked: ${why}`),
+    ),
     explain: explainReason,
     layerName: explainLayer,
     yieldMs: (settings) => settings.exec.backgroundMs ?? limits.yieldMs ?? DEFAULT_YIELD_MS,
@@ -319,8 +316,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     newId,
     events: systemEvents,
-    turnFor: () => undefined,
-    ackMaxChars: (agentId) => heartbeatSettings(config(), agentId).ackMaxChars,
+    turnsFor: (agentId) => (agents.hasModel(agentId) || agents.hasModel(agentId, "heartbeat") ? agents : undefined),
     post: (message) => deliveries.post(message),
     onOutcome: (reason, outcome) => metrics.wakes.inc({ reason, outcome }),
   });
@@ -330,7 +326,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const heartbeats = createGatewayHeartbeats({
     ...{ store, queue, clock, wakes, config, stateDir },
-    hasModel: () => false,
+    hasModel: (agentId) => agents.hasModel(agentId, "heartbeat"),
     operatorRoute: WEB_MAIN_ROUTE,
     onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
   });
@@ -369,7 +365,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cluster,
     runs,
     sessions: processSessions,
-    process: (args, agentId) => processTool.call(args, { agentId }),
+    process: (args, agentId, signal) => processTool.call(args, { agentId, ...(signal ? { signal } : {}) }),
     runLog: () => runLog,
     onTrouble: onError,
   });
@@ -381,6 +377,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onError,
   });
   const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess, applyPatch });
+  const agents = createGatewayAgents({
+    ...{ store, queue, clock, config, stateDir, invokeTool, deliveries, channels, redactor, onError },
+    events: systemEvents,
+    keys: loaded.secrets.models,
+    onUsage: (agent, { input, output }) => {
+      metrics.tokens.inc({ agent, kind: "input" }, input);
+      metrics.tokens.inc({ agent, kind: "output" }, output);
+    },
+    onEnd: ({ trigger, state: outcome }) => metrics.turns.inc({ trigger, outcome }),
+    onTrouble: (why) => logger.warn(why),
+  });
   const runLog = createRunLog({ runs, sessions: processSessions, redact: (text) => redactor.redact(text).text });
 
   let phase: "starting" | "ready" | "draining" = "starting";
@@ -420,6 +427,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     process: callProcess,
     stopRun: elsewhere.stopRun,
     stopAll: elsewhere.stopAll,
+    stopTurns: agents.stop,
+    forgetConversation: agents.forget,
     policy: policy.fields,
     async explain(command, scope) {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
@@ -455,6 +464,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     deliveries,
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
+    talk: agents.take,
+    firstWithoutModel: (key) => store.setIfAbsent("told-no-model", key, true, { ttlMs: TOLD_NO_MODEL_MS }),
     agentFor: (event: Inbound) => agentOf(event.route, event.actor),
     onError,
     logFile: runLog.file,
@@ -538,6 +549,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announcements.showApproval(record.id);
     }
     await deliveries.start();
+    await agents.start();
     await wakes.start();
     await cron.start();
     await heartbeats.start();
@@ -566,6 +578,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function stop({ drainMs, reason }: { readonly drainMs: number; readonly reason: string }): Promise<void> {
     phase = "draining";
+    agents.drain();
     runs.drain();
     announcements.stop();
     // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
@@ -647,6 +660,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return { gatewayId, audit, invokeTool, start, stop };
 }
+
+/** How long a conversation knows that there is no agent. */
+const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
 
 /** Where requests go that come from no chat: the operator's own. */
 const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType: "dm", chatId: "main" };

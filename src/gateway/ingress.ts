@@ -4,6 +4,7 @@
  * never runs a command twice: ids of runs, approvals and replies are made from the event's own id.
  */
 
+import type { SpokenTo } from "../agents/turns.ts";
 import type { Inbound } from "../channels/channel.ts";
 import type { CommandContext } from "../commands/command.ts";
 import { type ParsedCommand, parseAddressed, parseCommand } from "../commands/parse.ts";
@@ -43,6 +44,10 @@ export interface IngressOptions {
   readonly services: CommandServices;
   readonly deliveries: Deliveries;
   readonly agentFor: (event: Inbound) => string;
+  /** Words for the agent. Resolves once they are durable; `full`: too many wait already. */
+  readonly talk: (message: SpokenTo) => Promise<"taken" | "full" | "no-model">;
+  /** True the first time it is asked for this conversation. */
+  readonly firstWithoutModel: (sessionKey: string) => Promise<boolean>;
   /** Somebody who may speak to the agent did so here. */
   readonly spokeIn: (agentId: string, route: Route) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
@@ -134,13 +139,39 @@ export function createIngress(options: IngressOptions): Ingress {
       await command(parsed.name, parsed.args, context);
       return;
     }
-    if (!event.addressed) return;
+    // What somebody may not run themselves, an agent does not run for them.
+    if (!atLeast(context.rank, "authorized")) {
+      if (!event.addressed) return;
+      throw new ExecError("not-authorized", "You may not give me work here. /whoami shows what you may do.");
+    }
+    const taken = await options.talk({
+      eventId: context.eventId,
+      atMs: event.receivedAtMs,
+      text: event.text,
+      actor: event.actor,
+      route: event.route,
+      agentId: context.agentId,
+      sessionKey: context.sessionKey,
+    });
+    if (taken === "full") {
+      throw new ExecError(
+        "rate-limited",
+        "Too many messages wait for the agent here already; this one was not taken. /stop drops them.",
+      );
+    }
+    if (taken === "no-model" && event.addressed) await withoutModel(context);
+  }
+
+  async function withoutModel(context: Omit<CommandContext, "args">): Promise<void> {
+    const isFirst = await options.firstWithoutModel(context.sessionKey);
     await context.reply(
       {
         kind: "text",
         tone: "info",
-        text: "I run commands. Nothing was run: a command starts with /exec.",
-        hint: "/exec ls -la runs one. /help shows the rest.",
+        text: `I run commands. Nothing was run: a command starts with /exec.${isFirst ? " Nobody answers words here, since no model is configured." : ""}`,
+        hint: isFirst
+          ? "For an agent, set models.providers and agents.defaults.model; docs/agents.md shows how."
+          : "/exec ls -la runs one. /help shows the rest.",
       },
       { private: true },
     );

@@ -37,6 +37,8 @@ export interface GatewayMetrics {
     readonly seconds: Histogram<"channel">;
   };
   readonly wakes: Counter<"reason" | "outcome">;
+  readonly turns: Counter<"trigger" | "outcome">;
+  readonly tokens: Counter<"agent" | "kind">;
   runEnded(outcome: RunOutcome, durationMs: number): void;
   /** Asked at each scrape. */
   watchQueue(counts: () => Promise<QueueCounts>): void;
@@ -144,6 +146,18 @@ export function createMetrics(): GatewayMetrics {
       name: name("wakes_total"),
       help: "Wakes of sessions, by what asked for them and what came of it",
       labelNames: ["reason", "outcome"],
+      registers,
+    }),
+    turns: new Counter({
+      name: name("agent_turns_total"),
+      help: "Turns of agents that are over, by what asked for them and how they ended",
+      labelNames: ["trigger", "outcome"],
+      registers,
+    }),
+    tokens: new Counter({
+      name: name("model_tokens_total"),
+      help: "Tokens that providers counted for turns of agents",
+      labelNames: ["agent", "kind"],
       registers,
     }),
     runEnded(outcome, durationMs) {

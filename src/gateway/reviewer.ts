@@ -1,5 +1,6 @@
 /** The automatic reviewer of mode `auto`, with the model that the agent's settings name; without one a person is asked. */
-import { openModel } from "../agents/model.ts";
+import { failureSentence } from "../agents/model-failure.ts";
+import { reviewerModel } from "../agents/reviewer-model.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { ExecToolOptions } from "../core/exec/exec-tool.ts";
 import { type ReviewerModel, review } from "../core/policy/reviewer.ts";
@@ -7,18 +8,22 @@ import { type ReviewerModel, review } from "../core/policy/reviewer.ts";
 export function reviewWith(
   config: () => Config,
   keys: Readonly<Record<string, string>>,
-  onError: (error: unknown, what: string) => void,
+  onTrouble: (why: string) => void,
 ): ExecToolOptions["review"] {
+  function open(name: string): ReviewerModel {
+    const model = reviewerModel({ name, providers: config().models.providers, keys });
+    return {
+      complete: (request) =>
+        model.complete(request).catch((error) => {
+          onTrouble(failureSentence(error, name));
+          throw error;
+        }),
+    };
+  }
   return (decision, input, settings) => {
     const { model: name, timeoutMs } = settings.exec.reviewer;
-    let model: ReviewerModel | undefined;
-    try {
-      model = name === undefined ? undefined : openModel({ name, providers: config().models.providers, keys });
-    } catch (error) {
-      onError(error, "opening the reviewer's model; a person is asked");
-    }
     return review(decision, input, {
-      model,
+      model: name === undefined ? undefined : open(name),
       signal: AbortSignal.timeout(timeoutMs),
       nonce: crypto.randomUUID(),
     });

@@ -17,7 +17,11 @@ export interface ToolsOptions {
   readonly stateDir: string;
   readonly newId: () => string;
   readonly exec: ExecTool;
-  readonly process: (args: Readonly<Record<string, unknown>>, agentId: string) => Promise<ToolResult>;
+  readonly process: (
+    args: Readonly<Record<string, unknown>>,
+    agentId: string,
+    signal?: AbortSignal,
+  ) => Promise<ToolResult>;
   readonly applyPatch: PatchRequests;
 }
 
@@ -31,6 +35,10 @@ export interface ToolCall {
   readonly model?: CallingModel;
   readonly route?: Route;
   readonly signal?: AbortSignal;
+  /** The same id never starts a second command; default a fresh one. */
+  readonly requestId?: string;
+  /** An agent's turn that a chat started (policy.md 2.3). */
+  readonly fromChannel?: boolean;
 }
 
 export type InvokeTool = (call: ToolCall) => Promise<ToolResult>;
@@ -51,7 +59,7 @@ export function createTools(options: ToolsOptions): InvokeTool {
     if (!isToolAllowed(tool, settings.toolLayers)) {
       throw new ExecError("tool-denied", `${tool} is switched off here by tool policy (tools.allow/tools.deny).`);
     }
-    const requestId = `tool:${options.newId()}`;
+    const requestId = call.requestId ?? `tool:${options.newId()}`;
     const sessionKey = call.sessionKey ?? `agent:${settings.agentId}:${call.actor.channel}`;
     switch (tool) {
       case "exec":
@@ -61,12 +69,12 @@ export function createTools(options: ToolsOptions): InvokeTool {
           sessionKey,
           // A program holding the token speaks for an agent; it can ask, never decide (decisions.md D13).
           actor: call.actor,
-          fromChannel: false,
+          fromChannel: call.fromChannel ?? false,
           ...(call.route ? { route: call.route } : {}),
           ...(call.signal ? { signal: call.signal } : {}),
         });
       case "process":
-        return options.process(call.args, settings.agentId);
+        return options.process(call.args, settings.agentId, call.signal);
       case "apply_patch":
         return options.applyPatch(call.args, {
           requestId,

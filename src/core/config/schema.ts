@@ -43,7 +43,26 @@ export const configSchema = z
       const message = `there is no such agent; agents.list has ${known.join(", ")}`;
       issues.push({ code: "custom", input: agentId, path: ["bindings", index, "agentId"], message });
     }
+    const providers = Object.keys(value.models.providers);
+    for (const [path, model] of namedModels(value.agents)) {
+      const [provider = "", ...rest] = model.split("/");
+      if (rest.join("/") !== "" && providers.includes(provider)) continue;
+      const message = `a model is written provider/model, and models.providers has ${providers.join(", ") || "none"}`;
+      issues.push({ code: "custom", input: model, path: ["agents", ...path], message });
+    }
   });
+
+/** Every model that `agents` names, and where. */
+function namedModels({ defaults, list }: z.output<typeof agentsSchema>): [(string | number)[], string][] {
+  const found = [defaults, ...list].flatMap((agent, index) => {
+    const at = index === 0 ? ["defaults"] : ["list", index - 1];
+    return [
+      [[...at, "model"], agent.model],
+      [[...at, "heartbeat", "model"], agent.heartbeat?.model],
+    ] as [(string | number)[], string | undefined][];
+  });
+  return found.filter((one): one is [(string | number)[], string] => one[1] !== undefined);
+}
 
 export type DeepReadonly<T> = T extends (infer E)[]
   ? readonly DeepReadonly<E>[]

@@ -4,7 +4,9 @@
  */
 
 /** Seed-era name first; the newer one is accepted too (decisions.md D16). */
-export const ACK_TOKENS = ["HEARTBEAT_OK", "NO_REPLY"] as const;
+export const HEARTBEAT_TOKEN = "HEARTBEAT_OK";
+export const SILENT_TOKEN = "NO_REPLY";
+export const ACK_TOKENS = [HEARTBEAT_TOKEN, SILENT_TOKEN] as const;
 export const DEFAULT_ACK_MAX_CHARS = 300;
 
 /** Dress around a token: blanks, markdown, quotes, brackets, emoji, and punctuation behind it. One character. */

@@ -15,6 +15,9 @@ export const HEARTBEAT_MAX_AGE_MS = 10 * 60_000;
 export const DEFAULT_HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md if it is there and follow it strictly. Do not repeat old tasks. If nothing needs attention, answer HEARTBEAT_OK.";
 
+/** So much of HEARTBEAT.md is told. */
+export const MAX_CHECKLIST_CHARS = 6_000;
+
 export type HeartbeatSkip = "disabled" | "quiet-hours" | "no-model" | "empty-heartbeat-file";
 
 export interface ActiveHours {
@@ -69,10 +72,13 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
       return;
     }
     const route = await options.routeFor(agentId);
+    const checklist = (await options.checklist(agentId))?.trim();
+    const prompt = agent.prompt ?? DEFAULT_HEARTBEAT_PROMPT;
     await options.wakes.request(
       { agentId, sessionKey: agent.sessionKey, ...(route ? { route } : {}) },
       "heartbeat",
-      agent.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
+      // Its text comes along: to read the file the agent would have to run a command, and somebody to allow it.
+      checklist ? `${prompt}\n\nHEARTBEAT.md:\n${checklist.slice(0, MAX_CHECKLIST_CHARS)}` : prompt,
     );
   }
 

@@ -24,12 +24,18 @@ export interface SystemEvent {
   readonly route?: Route;
   /** People see it on a card already; only an agent has to be told. */
   readonly hasCard?: true;
+  /** People have been told it in the event's own words. */
+  readonly isTold?: true;
+  /** Work for the agent, not news for people: they are told its text only when there is no model that does it. */
+  readonly isTask?: true;
 }
 
 export interface SystemEvents {
   /** A second event of the same context changes nothing. */
   add(sessionKey: string, event: SystemEvent): Promise<void>;
   remove(sessionKey: string, contextKey: string): Promise<void>;
+  /** Notes that people know it now. Nothing happens to an event that was taken back meanwhile. */
+  told(sessionKey: string, contextKey: string): Promise<void>;
   pending(sessionKey: string): Promise<readonly SystemEvent[]>;
 }
 
@@ -52,6 +58,13 @@ export function createSystemEvents(store: Store): SystemEvents {
     },
     async remove(sessionKey, contextKey) {
       await store.delete(NS, key(sessionKey, contextKey));
+    },
+    async told(sessionKey, contextKey) {
+      const found = await store.get<SystemEvent>(NS, key(sessionKey, contextKey));
+      if (!found || found.value.isTold) return;
+      const value: SystemEvent = { ...found.value, isTold: true };
+      // Whoever changed it meanwhile took it back or told it as well.
+      await store.compareAndSet(NS, key(sessionKey, contextKey), found.version, value, { ttlMs: EVENT_TTL_MS });
     },
   };
 }

@@ -1,16 +1,16 @@
 /**
  * Wakes: something has happened that a session should be told of. Requests for one session merge into one wake; a wake
  * that finds nothing to tell is a no-op; agent turns keep a minimum distance and a flood of them is put off, never
- * dropped. Without a model the events are delivered by code to the conversation they came from (decisions.md D15).
+ * dropped. People are told by code first, in the event's own words and in the conversation it came from: a model may
+ * add, never suppress (decisions.md D15), and its provider may be down.
  *
  * Events stay in the store until a turn or a message that holds them is durable, so a kill in between tells them once
  * more at most, under the same message key: once.
  */
 import type { Card } from "../cards.ts";
 import type { Clock, NewId } from "../clock.ts";
-import { type Route, routeKey } from "../route.ts";
+import type { Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
-import { visibleAnswer } from "./heartbeat-filter.ts";
 import { type Job, type Queue, RetryLater } from "./queue.ts";
 import type { SystemEvent, SystemEvents } from "./system-events.ts";
 
@@ -22,7 +22,6 @@ export const MIN_SPACING_MS = 30_000;
 /** More turns than this within the window are put off to its end. */
 export const FLOOD_TURNS = 5;
 export const FLOOD_WINDOW_MS = 60_000;
-export const MAX_PROMPT_CHARS = 8_000;
 const CONCURRENCY = 4;
 const ATTEMPTS = 8;
 const HISTORY_TTL_MS = 10 * FLOOD_WINDOW_MS;
@@ -31,7 +30,7 @@ const HISTORY_TTL_MS = 10 * FLOOD_WINDOW_MS;
 export const WAKE_REASONS = ["heartbeat", "cron", "approval", "exec-event", "manual"] as const;
 export type WakeReason = (typeof WAKE_REASONS)[number];
 
-export type WakeOutcome = "turn" | "delivered-by-code" | "no-pending-event" | "no-model" | "nothing-to-say";
+export type WakeOutcome = "turn" | "delivered-by-code" | "no-pending-event" | "no-model";
 
 export interface WakeTarget {
   readonly agentId: string;
@@ -40,16 +39,15 @@ export interface WakeTarget {
   readonly route?: Route;
 }
 
-/** The model's side of a wake. */
-export interface AgentTurn {
-  run(turn: {
+/** The model's side of a wake. The events stay in the store: the turn takes those that are still there when it begins. */
+export interface AgentTurns {
+  /** Resolves once the turn is durable. The same id is one turn. */
+  request(turn: {
+    readonly id: string;
     readonly target: WakeTarget;
     readonly reason: WakeReason;
-    readonly events: readonly SystemEvent[];
-    /** What the agent is told, at most `MAX_PROMPT_CHARS`. */
-    readonly prompt: string;
-    readonly signal: AbortSignal;
-  }): Promise<{ readonly text: string }>;
+    readonly prompt?: string;
+  }): Promise<void>;
 }
 
 export interface Wakes {
@@ -65,9 +63,7 @@ export interface WakesOptions {
   readonly newId: NewId;
   readonly events: SystemEvents;
   /** Absent while no model is configured for the agent. */
-  readonly turnFor: (agentId: string) => AgentTurn | undefined;
-  /** `heartbeat.ackMaxChars` of the agent. */
-  readonly ackMaxChars: (agentId: string) => number;
+  readonly turnsFor: (agentId: string) => AgentTurns | undefined;
   readonly post: (message: { readonly key: string; readonly route: Route; readonly card: Card }) => Promise<void>;
   readonly onOutcome?: (reason: WakeReason, outcome: WakeOutcome) => void;
 }
@@ -119,22 +115,28 @@ export function createWakes(options: WakesOptions): Wakes {
 
   async function work(job: Job<WakeData>): Promise<void> {
     const { target, nonce } = job.data;
-    const found = await store.get<Pending>(NS, target.sessionKey);
-    const wake = found?.value.nonce === nonce ? found.value : undefined;
-    // Without the record it is a second try: the first one took it.
-    const { reason, prompt } = wake ?? job.data;
+    for (;;) {
+      const found = await store.get<Pending>(NS, target.sessionKey);
+      // An earlier try got as far as taking the record away.
+      if (found?.value.nonce !== nonce) return;
+      const outcome = await heed(target, found.value, found.version);
+      options.onOutcome?.(found.value.reason, outcome);
+      // From here on a new event asks for a wake of its own; what merged into this one meanwhile is heeded first.
+      if (await store.delete(NS, target.sessionKey, found.version)) return;
+    }
+  }
+
+  async function heed(target: WakeTarget, { nonce, reason, prompt }: Pending, version: number): Promise<WakeOutcome> {
     const pending = await events.pending(target.sessionKey);
-    const turn = options.turnFor(target.agentId);
-    const isBare = pending.length === 0 && prompt === undefined;
-    if (turn && !isBare) await keepDistance(target.sessionKey, reason);
-    // From here on a new event asks for a wake of its own.
-    if (found && wake) await store.delete(NS, target.sessionKey, found.version);
-    const outcome = isBare
-      ? "no-pending-event"
-      : turn
-        ? await think(turn, target, reason, pending, prompt, job.signal)
-        : await deliver(target, pending);
-    options.onOutcome?.(reason, outcome);
+    const turns = options.turnsFor(target.agentId);
+    const delivered = await deliver(target, pending, turns !== undefined);
+    if (pending.length === 0 && prompt === undefined) return "no-pending-event";
+    if (!turns) return delivered ? "delivered-by-code" : "no-model";
+    await keepDistance(target.sessionKey, reason);
+    const id = `wake:${target.sessionKey}:${nonce}:${version}`;
+    await turns.request({ id, target, reason, ...(prompt === undefined ? {} : { prompt }) });
+    await countTurn(target.sessionKey);
+    return "turn";
   }
 
   /** Puts the wake off while its session has had enough turns; what comes meanwhile merges into it. */
@@ -152,50 +154,25 @@ export function createWakes(options: WakesOptions): Wakes {
     await store.put(TURNS_NS, sessionKey, [...recent, now], { ttlMs: HISTORY_TTL_MS });
   }
 
-  async function think(
-    turn: AgentTurn,
-    target: WakeTarget,
-    reason: WakeReason,
-    pending: readonly SystemEvent[],
-    prompt: string | undefined,
-    signal: AbortSignal,
-  ): Promise<WakeOutcome> {
-    const told = [...pending.map((event) => event.text), ...(prompt ? [prompt] : [])].join("\n\n");
-    const { text } = await turn.run({
-      target,
-      reason,
-      events: pending,
-      prompt: told.slice(0, MAX_PROMPT_CHARS),
-      signal,
-    });
-    await countTurn(target.sessionKey);
-    const answer = visibleAnswer(text, options.ackMaxChars(target.agentId));
-    const routes = routesOf(pending, target.route);
-    if (answer !== undefined) {
-      const key = `wake:${target.sessionKey}:${pending.at(-1)?.contextKey ?? clock.now()}`;
-      for (const route of routes)
-        await options.post({ key, route, card: { kind: "text", tone: "info", text: answer } });
-    }
-    // A model may add to a completion, never suppress it.
-    if (answer === undefined) await deliver(target, pending);
-    for (const event of pending) await events.remove(target.sessionKey, event.contextKey);
-    return answer === undefined ? "nothing-to-say" : "turn";
-  }
-
-  /** The event's own words, to where it came from. What no conversation waits for stays until somebody asks. */
-  async function deliver(target: WakeTarget, pending: readonly SystemEvent[]): Promise<WakeOutcome> {
-    let delivered = 0;
+  /**
+   * The event's own words, to where it came from. With a model the event stays for its turn; what no conversation waits
+   * for stays until somebody asks.
+   */
+  async function deliver(target: WakeTarget, pending: readonly SystemEvent[], hasModel: boolean): Promise<boolean> {
+    let delivered = false;
     for (const event of pending) {
-      if (!event.route || event.hasCard) continue;
+      if (!event.route || event.hasCard || event.isTold || (event.isTask && hasModel)) continue;
       await options.post({
-        key: `event:${target.sessionKey}:${event.contextKey}`,
+        // Names of sessions come round again; the moment does not.
+        key: `event:${target.sessionKey}:${event.contextKey}:${event.atMs}`,
         route: event.route,
         card: { kind: "text", tone: "info", text: event.text },
       });
-      await events.remove(target.sessionKey, event.contextKey);
-      delivered++;
+      if (hasModel) await events.told(target.sessionKey, event.contextKey);
+      else await events.remove(target.sessionKey, event.contextKey);
+      delivered = true;
     }
-    return delivered > 0 ? "delivered-by-code" : "no-model";
+    return delivered;
   }
 
   return {
@@ -217,12 +194,8 @@ export function distanceMs(turnsAtMs: readonly number[], now: number, reason: Wa
 function merge(before: Pending, now: Pending): Pending {
   const rank = (reason: WakeReason) => WAKE_REASONS.indexOf(reason);
   const reason = rank(now.reason) > rank(before.reason) ? now.reason : before.reason;
-  const prompt = now.prompt ?? before.prompt;
+  // Two that ask for different things are both heard.
+  const prompts = [...new Set([before.prompt, now.prompt].filter((one) => one !== undefined))];
+  const prompt = prompts.join("\n\n");
   return { nonce: before.nonce, reason, ...(prompt ? { prompt } : {}) };
-}
-
-function routesOf(events: readonly SystemEvent[], fallback: Route | undefined): Route[] {
-  const routes = events.flatMap((event) => (event.route ? [event.route] : []));
-  const all = routes.length > 0 || !fallback ? routes : [fallback];
-  return [...new Map(all.map((route) => [routeKey(route), route])).values()];
 }

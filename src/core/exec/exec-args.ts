@@ -30,39 +30,51 @@ export interface ExecArgs {
   readonly elevated: boolean;
 }
 
-const number = z.union([
-  z.number(),
+/** Models send numbers as text, too; what they are told is a number. */
+const number = (about: string) =>
   z
-    .string()
-    .regex(/^-?\d+(\.\d+)?$/)
-    .transform(Number),
-]);
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^-?\d+(\.\d+)?$/)
+        .transform(Number),
+    ])
+    .optional()
+    .describe(about);
 
 const shape = {
-  command: z.string(),
-  workdir: z.string().optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  yieldMs: number.optional(),
-  background: z.boolean().optional(),
-  timeout: number.optional(),
-  timeoutSeconds: number.optional(),
-  pty: z.boolean().optional(),
-  stdin: z.enum(["closed", "open"]).optional(),
-  host: z.unknown().optional(),
+  command: z.string().describe("Shell command to run, as it stands."),
+  workdir: z.string().optional().describe("Directory to run in; default the agent's workspace. Taken literally."),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Variables on top of the inherited ones. PATH can not be set."),
+  yieldMs: number("Milliseconds after which a command that still runs goes on in the background (10 to 120000)."),
+  background: z.boolean().optional().describe("Run in the background at once."),
+  timeout: number("Seconds after which the command is ended; 0: never. Default tools.exec.timeoutSec."),
+  timeoutSeconds: number("The same as timeout."),
+  pty: z.boolean().optional().describe("Run in a terminal: for programs that need one."),
+  stdin: z.enum(["closed", "open"]).optional().describe("open: process write can feed it."),
+  host: z.unknown().optional().meta({ type: "string", enum: EXEC_HOSTS, description: "Where to run; default auto." }),
   /** Accepted and ignored for ordinary calls (seed 000). */
-  security: z.unknown().optional(),
-  ask: z.unknown().optional(),
-  node: z.string().optional(),
-  elevated: z.boolean().optional(),
+  security: z.unknown().optional().describe("Ignored."),
+  ask: z
+    .unknown()
+    .optional()
+    .meta({ type: "string", enum: ASK_LEVELS, description: "Ask a person more strictly than configured." }),
+  node: z.string().optional().describe("Which node, with host=node."),
+  elevated: z.boolean().optional().describe("Leave the sandbox, where that is allowed."),
 };
 
 export const EXEC_PARAMETERS = Object.keys(shape) as readonly (keyof typeof shape)[];
 
-const schema = z.strictObject(shape);
+/** The tool's parameters as they are accepted; what a model is told of them is derived from it. */
+export const execInput = z.strictObject(shape);
 
 /** `maxCommandChars`: `limits.maxCommandChars`, on top of what the system takes. */
 export function parseExecArgs(input: unknown, limits: { readonly maxCommandChars?: number } = {}): ExecArgs {
-  const parsed = schema.safeParse(input);
+  const parsed = execInput.safeParse(input);
   if (!parsed.success) throw argumentError("exec", parsed.error, EXEC_PARAMETERS);
   const args = parsed.data;
   const host = parseHost(args.host);

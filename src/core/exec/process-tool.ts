@@ -32,29 +32,39 @@ const RETRY_MS = [5_000, 10_000, 30_000, 60_000] as const;
 /** Characters of the line shown to whoever may have to answer it. */
 const PROMPT_CHARS = 160;
 
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
-const whole = (what: string) =>
-  optional(z.coerce.number({ error: `${what} must be a number` }).transform((value) => Math.max(0, Math.floor(value))));
+const optional = <T extends z.ZodType>(schema: T, about: string) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe(about);
+const whole = (what: string, about: string) =>
+  optional(
+    z.coerce.number({ error: `${what} must be a number` }).transform((value) => Math.max(0, Math.floor(value))),
+    about,
+  ).meta({ type: "number", description: about });
 
 /** One flat schema: models send fields of other actions along, and those do no harm. */
-const processArgs = z.strictObject({
-  action: z.string(),
-  sessionId: optional(z.string()),
-  data: optional(z.string()),
-  eof: optional(z.boolean()),
-  keys: optional(z.array(z.string())),
-  hex: optional(z.array(z.string())),
-  literal: optional(z.string()),
-  paceMs: optional(z.number().min(0).max(1000)),
-  text: optional(z.string()),
-  bracketed: optional(z.boolean()),
-  offset: whole("offset"),
-  limit: whole("limit"),
-  timeout: optional(z.coerce.number({ error: "timeout must be a number of milliseconds" })),
-  cols: optional(z.coerce.number({ error: "cols must be a number" })),
-  rows: optional(z.coerce.number({ error: "rows must be a number" })),
+export const processInput = z.strictObject({
+  action: z.string().meta({ enum: PROCESS_ACTIONS, description: "What to do." }),
+  sessionId: optional(z.string(), "Which session; for all actions but list."),
+  data: optional(z.string(), "write: text for stdin."),
+  eof: optional(z.boolean(), "write: end stdin afterwards."),
+  keys: optional(z.array(z.string()), "send-keys: names such as Enter, Up, C-c, M-x, F5, or single characters."),
+  hex: optional(z.array(z.string()), "send-keys: bytes in hex."),
+  literal: optional(z.string(), "send-keys: text typed before the keys."),
+  paceMs: optional(z.number().min(0).max(1000), "send-keys: milliseconds between keys."),
+  text: optional(z.string(), "paste: the text."),
+  bracketed: optional(z.boolean(), "paste: with paste marks; default as the program asked for."),
+  offset: whole("offset", "log: first line, from 0."),
+  limit: whole("limit", "log: most lines."),
+  timeout: optional(
+    z.coerce.number({ error: "timeout must be a number of milliseconds" }),
+    `poll: wait so many milliseconds for news, at most ${MAX_POLL_MS}.`,
+  ),
+  cols: optional(z.coerce.number({ error: "cols must be a number" }), "resize: columns."),
+  rows: optional(z.coerce.number({ error: "rows must be a number" }), "resize: rows."),
 });
-export type ProcessArgs = z.output<typeof processArgs>;
+export type ProcessArgs = z.output<typeof processInput>;
 
 export interface ProcessContext {
   readonly agentId: string;
@@ -83,7 +93,7 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
 
   return {
     async call(input, context) {
-      const parsed = processArgs.safeParse(input ?? {});
+      const parsed = processInput.safeParse(input ?? {});
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         const where = issue?.path.length ? ` (${issue.path.join(".")})` : "";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Card } from "../../../src/core/cards.ts";
 import { createSystemEvents, type SystemEvents } from "../../../src/core/events/system-events.ts";
 import {
-  type AgentTurn,
+  type AgentTurns,
   createWakes,
   distanceMs,
   FLOOD_WINDOW_MS,
@@ -31,15 +31,14 @@ beforeEach(async () => {
 });
 afterEach(() => state.dispose());
 
-function wakesWith(turn?: AgentTurn): Wakes {
+function wakesWith(turns?: AgentTurns): Wakes {
   return createWakes({
     store: state.store,
     queue: state.queue,
     clock,
     newId: () => crypto.randomUUID(),
     events,
-    turnFor: () => turn,
-    ackMaxChars: () => 300,
+    turnsFor: () => turns,
     post: async (message) => {
       posted.push(message);
     },
@@ -95,65 +94,99 @@ describe("without a model", () => {
 });
 
 describe("with a model", () => {
-  it("many requests at once become one turn that is told of every event", async () => {
-    const turns: string[] = [];
-    const wakes = wakesWith({
-      run: async ({ prompt }) => {
-        turns.push(prompt);
-        return { text: "Two are done." };
-      },
-    });
+  type Asked = Parameters<AgentTurns["request"]>[0];
+
+  it("many requests at once become one turn, and every event is told by code and kept for it", async () => {
+    const asked: Asked[] = [];
+    const wakes = wakesWith({ request: async (turn) => void asked.push(turn) });
     for (let n = 0; n < 10; n++) await add(n, chat("C9"));
     await Promise.all(Array.from({ length: 10 }, () => wakes.request(TARGET, "exec-event")));
     await wakes.start();
     await eventually(() => outcomes.length === 1);
-    expect(turns).toHaveLength(1);
-    for (let n = 0; n < 10; n++) expect(turns[0]).toContain(`RESULT-${n}`);
-    expect(posted).toMatchObject([{ route: chat("C9"), card: { text: "Two are done." } }]);
-    expect(await events.pending(TARGET.sessionKey)).toEqual([]);
+    expect(asked).toMatchObject([{ target: TARGET, reason: "exec-event" }]);
+    for (let n = 0; n < 10; n++) {
+      expect(posted).toContainEqual(
+        expect.objectContaining({ card: expect.objectContaining({ text: expect.stringContaining(`RESULT-${n}`) }) }),
+      );
+    }
+    const kept = await events.pending(TARGET.sessionKey);
+    expect(kept).toHaveLength(10);
+    expect(kept.every((event) => event.isTold)).toBe(true);
   });
 
-  it("a model that only acknowledges does not suppress a completion: it is delivered by code", async () => {
-    const wakes = wakesWith({ run: async () => ({ text: "**HEARTBEAT_OK**" }) });
-    await add(1, chat("C9"));
-    await wakes.request(TARGET, "exec-event");
-    await wakes.start();
-    await eventually(() => outcomes.length === 1);
-    expect(posted).toMatchObject([{ card: { text: expect.stringContaining("RESULT-1") } }]);
-  });
-
-  it("wake-failed-dropped: a turn that fails is tried again with its events", async () => {
+  it("wake-failed-dropped: people are told although the turn can not be asked for, once, and it is asked for again", async () => {
     let calls = 0;
     const wakes = wakesWith({
-      run: async ({ events: told }) => {
+      request: async () => {
         if (calls++ === 0) throw new Error("502");
-        return { text: `told of ${told.length}` };
       },
     });
     await add(1, chat("C9"));
     await wakes.request(TARGET, "manual");
     await wakes.start();
-    await eventually(() => posted.length === 1, 8_000);
-    expect(posted).toMatchObject([{ card: { text: "told of 1" } }]);
+    await eventually(() => outcomes.length === 1, 8_000);
+    expect(calls).toBe(2);
+    expect(posted).toMatchObject([{ card: { text: expect.stringContaining("RESULT-1") } }]);
   });
 
-  it("wake-flood-loop: a turn whose own command wakes again waits for the spacing, and nothing is lost", async () => {
+  it("what merges into a wake that is being handed over is heeded as well", async () => {
+    const asked: Asked[] = [];
+    const wakes: Wakes = wakesWith({
+      request: async (turn) => {
+        asked.push(turn);
+        if (asked.length === 1) await wakes.request(TARGET, "manual", "and this");
+      },
+    });
+    await wakes.request(TARGET, "manual", "this");
+    await wakes.start();
+    await eventually(() => asked.length === 2);
+    expect(asked.map((turn) => turn.prompt)).toEqual(["this", "this\n\nand this"]);
+    expect(asked[0]?.id).not.toBe(asked[1]?.id);
+  });
+
+  it("two prompts that merge are both heard", async () => {
+    const asked: Asked[] = [];
+    const wakes = wakesWith({ request: async (turn) => void asked.push(turn) });
+    await wakes.request(TARGET, "heartbeat", "look around");
+    await wakes.request(TARGET, "cron", "water the plants");
+    await wakes.start();
+    await eventually(() => asked.length === 1);
+    expect(asked[0]).toMatchObject({ reason: "cron", prompt: "look around\n\nwater the plants" });
+  });
+
+  it("a task is not told by code while there is a model that does it", async () => {
+    const wakes = wakesWith({ request: async () => {} });
+    await events.add(TARGET.sessionKey, {
+      contextKey: "cron:1",
+      text: "water the plants",
+      atMs: clock.now(),
+      route: chat("C9"),
+      isTask: true,
+    });
+    await wakes.request(TARGET, "cron");
+    await wakes.start();
+    await eventually(() => outcomes.length === 1);
+    expect(posted).toEqual([]);
+    expect(await events.pending(TARGET.sessionKey)).toHaveLength(1);
+  });
+
+  it("wake-flood-loop: a turn whose own command wakes again waits for the spacing; people do not, and nothing is lost", async () => {
     let turns = 0;
     const wakes: Wakes = wakesWith({
-      run: async () => {
+      request: async () => {
         turns++;
-        if (turns > 3) return { text: "enough" };
-        await add(turns + 1, chat("C9"));
-        await wakes.request(TARGET, "exec-event");
-        return { text: `turn ${turns}` };
       },
     });
     await add(1, chat("C9"));
     await wakes.request(TARGET, "exec-event");
     await wakes.start();
-    await eventually(() => turns === 1);
+    await eventually(() => outcomes.length === 1);
+    await events.remove(TARGET.sessionKey, "exec:1");
+    await add(2, chat("C9"));
+    await wakes.request(TARGET, "exec-event");
     await eventually(async () => (await state.queue.counts("wake")).delayed === 1);
     expect(turns).toBe(1);
+    expect(posted).toHaveLength(2);
     expect((await events.pending(TARGET.sessionKey)).map((event) => event.contextKey)).toEqual(["exec:2"]);
   });
 

@@ -134,9 +134,35 @@ const heartbeatShape = {
   ackMaxChars: count("An answer of `HEARTBEAT_OK` and at most this much else is not sent."),
 };
 
+/** How far one turn of the model may go. */
+const turnShape = {
+  maxSteps: count("Answers of the model in one turn; each may call tools.", 1, 200),
+  maxOutputTokens: count("Longest single answer of the model, in its tokens.", 16, 1_000_000),
+  timeoutSec: count("Longest turn, its commands included.", 5, 86_400),
+  stepTimeoutSec: count("Longest wait for one answer of the model.", 1, 3_600),
+  maxRetries: count("Further tries when the provider is busy, fails or can not be reached.", 0, 10),
+  maxToolChars: count("What the model sees of one tool result; the middle of a longer one is left out.", 500, 200_000),
+  historyTurns: count("Earlier turns the model is told; the oldest go first.", 0, 1_000),
+  historyChars: count("Most characters of these together.", 0, 2_000_000),
+  maxWaiting: count("Messages that may wait while a turn is going on; more are refused.", 1, 1_000),
+};
+
+const TURN_DEFAULTS = {
+  maxSteps: 24,
+  maxOutputTokens: 4_096,
+  timeoutSec: 900,
+  stepTimeoutSec: 120,
+  maxRetries: 3,
+  maxToolChars: 12_000,
+  historyTurns: 40,
+  historyChars: 120_000,
+  maxWaiting: 20,
+} as const;
+
 const agentShape = {
   workspace: path("Directory commands start in."),
-  model: text("Model as `provider/model`."),
+  model: text("Model as `provider/model`. Without one there is no agent, only commands."),
+  instructions: text("What the agent is told about its work, beside the built-in text."),
   elevatedDefault: z.enum(ELEVATED_LEVELS).describe("Elevated level of new sessions, for people allowed to use it."),
 };
 
@@ -149,6 +175,7 @@ export const agentsSchema = group(
           workspace: otherwiseInWords(agentShape.workspace, "<state>/workspace"),
           sandbox: section(sandboxSchema),
           heartbeat: section(group(heartbeatShape, { every: "30m", target: "last", ackMaxChars: 300 })),
+          turn: section(group(turnShape, TURN_DEFAULTS)),
         },
         { elevatedDefault: "off" },
       ),
@@ -164,6 +191,7 @@ export const agentsSchema = group(
               ...agentShape,
               sandbox: agentSandboxSchema,
               heartbeat: group(heartbeatShape, {}),
+              turn: group(turnShape, {}),
               tools: agentToolsSchema,
             },
             {},

@@ -10,8 +10,11 @@ import { writePlan } from "./write.ts";
 /** Characters of one patch. */
 export const MAX_PATCH_CHARS = 4_000_000;
 
-const applyPatchArgs = z.strictObject({
-  input: z.string({ error: "give the patch as text in input" }).max(MAX_PATCH_CHARS, "the patch is too long"),
+export const applyPatchInput = z.strictObject({
+  input: z
+    .string({ error: "give the patch as text in input" })
+    .max(MAX_PATCH_CHARS, "the patch is too long")
+    .describe("The whole patch, from *** Begin Patch to *** End Patch."),
 });
 
 export interface ApplyPatchSettings {
@@ -61,7 +64,7 @@ export function createApplyPatchTool(): ApplyPatchTool {
 
   return {
     async call(input, context) {
-      const parsed = applyPatchArgs.safeParse(input ?? {});
+      const parsed = applyPatchInput.safeParse(input ?? {});
       if (!parsed.success) {
         throw new ExecError(
           "invalid-argument",
