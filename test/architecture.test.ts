@@ -51,6 +51,7 @@ describe("architecture", () => {
     ["core/exec/a.ts", 'const pty = createRequire(import.meta.url); const x = require("node-pty")'],
     ["core/events/a.ts", 'import Database from "libsql"'],
     ["core/policy/a.ts", 'import { parse } from "unbash"'],
+    ["gateway/a.ts", 'import { generateText } from "ai"'],
     ["core/exec/a.ts", 'import { x } from "../../../test/support/redis.ts"'],
     ["attic/a.ts", ""],
   ])("%s must not: %s", (file, source) => {

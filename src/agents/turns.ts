@@ -437,6 +437,8 @@ export function createTurns(options: TurnsOptions): Turns {
       for (const controller of going.values()) controller.abort();
     },
 
+    isBusy: async (sessionKey) => (await transcripts.running(sessionKey)) !== undefined,
+
     forget: (sessionKey) => transcripts.forget(sessionKey),
   };
 }

@@ -40,7 +40,14 @@ async function startProvider(
         JSON.stringify(
           api === "openai-completions"
             ? { choices: [{ message: { content: said }, finish_reason: "stop" }] }
-            : { content: [{ type: "text", text: said }], stop_reason: "end_turn" },
+            : {
+                type: "message",
+                id: "msg_1",
+                model: "small",
+                content: [{ type: "text", text: said }],
+                stop_reason: "end_turn",
+                usage: { input_tokens: 1, output_tokens: 1 },
+              },
         ),
       );
     });

@@ -84,6 +84,8 @@ export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
   unbash: ["core/policy/shell"],
   preact: ["web"],
   "@xterm/": ["web/replay"],
+  ai: ["agents"],
+  "@ai-sdk/": ["agents"],
 };
 
 /** What is wrong with a file's imports, one sentence each. `file` is a path under src/. */

@@ -22,6 +22,9 @@ export const MIN_SPACING_MS = 30_000;
 /** More turns than this within the window are put off to its end. */
 export const FLOOD_TURNS = 5;
 export const FLOOD_WINDOW_MS = 60_000;
+/** While the agent is at work in the session, an event waits for its poll: so often it is looked, and so long at most. */
+export const BUSY_RETRY_MS = 1_000;
+export const MAX_BUSY_MS = 30_000;
 const CONCURRENCY = 4;
 const ATTEMPTS = 8;
 const HISTORY_TTL_MS = 10 * FLOOD_WINDOW_MS;
@@ -48,6 +51,8 @@ export interface AgentTurns {
     readonly reason: WakeReason;
     readonly prompt?: string;
   }): Promise<void>;
+  /** A turn of this session is going on. */
+  isBusy(sessionKey: string): Promise<boolean>;
 }
 
 export interface Wakes {
@@ -129,6 +134,7 @@ export function createWakes(options: WakesOptions): Wakes {
   async function heed(target: WakeTarget, { nonce, reason, prompt }: Pending, version: number): Promise<WakeOutcome> {
     const pending = await events.pending(target.sessionKey);
     const turns = options.turnsFor(target.agentId);
+    if (turns) await leaveToPoll(turns, target.sessionKey, pending);
     const delivered = await deliver(target, pending, turns !== undefined);
     if (pending.length === 0 && prompt === undefined) return "no-pending-event";
     if (!turns) return delivered ? "delivered-by-code" : "no-model";
@@ -137,6 +143,17 @@ export function createWakes(options: WakesOptions): Wakes {
     await turns.request({ id, target, reason, ...(prompt === undefined ? {} : { prompt }) });
     await countTurn(target.sessionKey);
     return "turn";
+  }
+
+  /**
+   * An agent that is at work may be about to look itself, and what it has seen is news to nobody (wake-poll-consumes).
+   * It has a moment for that; people are not kept waiting for long.
+   */
+  async function leaveToPoll(turns: AgentTurns, sessionKey: string, pending: readonly SystemEvent[]): Promise<void> {
+    const isFresh = ({ hasCard, isTold, isTask, atMs }: SystemEvent) =>
+      !hasCard && !isTold && !isTask && clock.now() - atMs < MAX_BUSY_MS;
+    if (!pending.some(isFresh) || !(await turns.isBusy(sessionKey))) return;
+    throw new RetryLater(BUSY_RETRY_MS, "the agent is at work in this session");
   }
 
   /** Puts the wake off while its session has had enough turns; what comes meanwhile merges into it. */

@@ -3,9 +3,11 @@ import type { Card } from "../../../src/core/cards.ts";
 import { createSystemEvents, type SystemEvents } from "../../../src/core/events/system-events.ts";
 import {
   type AgentTurns,
+  BUSY_RETRY_MS,
   createWakes,
   distanceMs,
   FLOOD_WINDOW_MS,
+  MAX_BUSY_MS,
   MIN_SPACING_MS,
   type WakeOutcome,
   type Wakes,
@@ -31,7 +33,8 @@ beforeEach(async () => {
 });
 afterEach(() => state.dispose());
 
-function wakesWith(turns?: AgentTurns): Wakes {
+function wakesWith(asked?: Pick<AgentTurns, "request"> & Partial<AgentTurns>): Wakes {
+  const turns = asked && { isBusy: async () => false, ...asked };
   return createWakes({
     store: state.store,
     queue: state.queue,
@@ -142,6 +145,28 @@ describe("with a model", () => {
     await eventually(() => asked.length === 2);
     expect(asked.map((turn) => turn.prompt)).toEqual(["this", "this\n\nand this"]);
     expect(asked[0]?.id).not.toBe(asked[1]?.id);
+  });
+
+  it("wake-poll-consumes: while the agent is at work its poll may take the event back; then nobody is told", async () => {
+    const wakes = wakesWith({ request: async () => {}, isBusy: async () => true });
+    await add(1, chat("C9"));
+    await wakes.request(TARGET, "exec-event");
+    await wakes.start();
+    await eventually(async () => (await state.queue.counts("wake")).delayed === 1);
+    await events.remove(TARGET.sessionKey, "exec:1");
+    clock.advance(BUSY_RETRY_MS);
+    await eventually(() => outcomes.length === 1);
+    expect(outcomes).toEqual(["no-pending-event"]);
+    expect(posted).toEqual([]);
+  });
+
+  it("an agent that stays at work keeps nobody waiting: after a while people are told", async () => {
+    const wakes = wakesWith({ request: async () => {}, isBusy: async () => true });
+    await add(1, chat("C9"));
+    clock.advance(MAX_BUSY_MS + 10);
+    await wakes.request(TARGET, "exec-event");
+    await wakes.start();
+    await eventually(() => posted.length === 1);
   });
 
   it("two prompts that merge are both heard", async () => {
