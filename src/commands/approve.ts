@@ -1,17 +1,18 @@
 import { APPROVE_USAGE, parseApprove } from "../core/approvals/approve-text.ts";
 import { slugOf } from "../core/approvals/record.ts";
+import { revokedCard } from "../core/approvals/revoked-card.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const approve: CommandDefinition = {
   name: "approve",
-  summary: "Decide a waiting request: allow once, allow always or deny.",
-  usage: ["/approve <id> allow-once", "/approve <id> allow-always", "/approve <id> deny"],
+  summary: "Decide a waiting request: allow once, allow always or deny. Or take back what allow always stored.",
+  usage: ["/approve <id> allow-once", "/approve <id> allow-always", "/approve <id> deny", "/approve <id> revoke"],
   options: [
     { name: "id", description: "The request's 8-character id, its full id, or a unique beginning", required: true },
     {
       name: "decision",
       description: "What you decide",
-      choices: ["allow-once", "allow-always", "deny"],
+      choices: ["allow-once", "allow-always", "deny", "revoke"],
       required: true,
     },
   ],
@@ -21,6 +22,10 @@ export const approve: CommandDefinition = {
     const parsed = parseApprove(args);
     if (!parsed) {
       await reply({ kind: "text", tone: "warning", text: APPROVE_USAGE }, { private: true });
+      return;
+    }
+    if (parsed.decision === "revoke") {
+      await reply(revokedCard(await services.approvals.revoke(parsed.id, actor, { route })), { private: true });
       return;
     }
     const { record, applied } = await services.approvals.resolve(parsed.id, parsed.decision, actor, { route });

@@ -27,7 +27,7 @@ export interface ApprovalCard {
   readonly warnings: readonly string[];
   /** UTF-16 spans of the executable words, when `commandHighlighting` is on. */
   readonly highlights: readonly { readonly start: number; readonly end: number }[];
-  /** Sentences: exactly what "Allow always" would store. Empty when it is not offered. */
+  /** Sentences: exactly what "Allow always" would store or has stored. Empty when it is not offered. */
   readonly always: readonly string[];
   readonly offered: readonly ApprovalDecision[];
   readonly createdAtMs: number;
@@ -35,6 +35,10 @@ export interface ApprovalCard {
   readonly decision?: ApprovalDecision;
   readonly decidedBy?: Actor;
   readonly decidedAtMs?: number;
+  /** What "Allow always" stored is still there and can be taken back here. */
+  readonly revocable?: true;
+  /** Who took back what "Allow always" had stored. */
+  readonly revokedBy?: Actor;
   /** Given with a denial. */
   readonly comment?: string;
   /** What became of it: `running for 00:42`, `exit 0 in 1m12s`, `The gateway restarted; still waiting for you.` */
@@ -102,4 +106,5 @@ export type PressAction =
       readonly decision: ApprovalDecision;
       readonly comment?: string;
     }
+  | { readonly kind: "revoke"; readonly approvalId: string }
   | { readonly kind: "run"; readonly action: RunAction; readonly runId: string };

@@ -190,6 +190,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     gatewayId,
     mayDecide: (actor, record, route) => access.mayDecide(actor, record, route),
     onForeignSettled: (record) => announcements.showApproval(record.id),
+    takeBack,
+    onRevoked: (record) => announcements.showApproval(record.id),
   });
   const webChannel = new WebChannel({
     store,
@@ -471,13 +473,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logFile: runLog.file,
   });
 
+  /** Exactly the rules that this request stored. */
+  async function takeBack({ request }: ApprovalRecord) {
+    const stored = new Set(request.alwaysStores.map((rule) => JSON.stringify([rule.pattern, rule.argPattern])));
+    return approvalsFile.revoke(request.agentId, (rule) => stored.has(JSON.stringify([rule.pattern, rule.argPattern])));
+  }
+
   /** What a person decided becomes effect: stored rule, run, final card. Runs at least once per settled record. */
   async function onSettled(record: ApprovalRecord): Promise<void> {
     metrics.approvals.resolved.inc({ state: record.status === "pending" ? "expired" : record.status });
     await announcements.settled(record);
     const unanswered = record.status === "expired" && record.request.fallback !== undefined;
     if (record.status !== "allowed" && !unanswered) return;
-    if (record.decision === "allow-always") {
+    if (record.decision === "allow-always" && !record.revoked) {
       await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
       await audit.record({
         type: "allowlist-changed",
@@ -488,6 +496,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         approvalId: record.id,
       });
     }
+    // Taken back while it was being stored.
+    if ((await approvals.get(record.id))?.revoked) await takeBack(record);
     try {
       await exec.runApproved(record);
     } catch (error) {

@@ -13,6 +13,7 @@ import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
 import { addressedByPattern } from "../core/access/mention-patterns.ts";
 import { atLeast } from "../core/access/rank.ts";
+import { revokedCard } from "../core/approvals/revoked-card.ts";
 import type { Card, PressAction } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
@@ -204,6 +205,11 @@ export function createIngress(options: IngressOptions): Ingress {
         route: context.route,
         ...(action.comment ? { comment: action.comment } : {}),
       });
+      return;
+    }
+    if (action.kind === "revoke") {
+      const done = await services.approvals.revoke(action.approvalId, context.actor, { route: context.route });
+      await context.reply(revokedCard(done), { private: true });
       return;
     }
     if (!atLeast(context.rank, "authorized")) {

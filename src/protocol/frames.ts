@@ -93,6 +93,7 @@ export const pressAction = z.discriminatedUnion("kind", [
     decision: z.enum(["allow-once", "allow-always", "deny"]),
     comment: z.string().max(500).optional(),
   }),
+  z.strictObject({ kind: z.literal("revoke"), approvalId: z.string().min(1).max(128) }),
   z.strictObject({
     kind: z.literal("run"),
     action: z.enum(["stop", "full-log", "run-again"]),

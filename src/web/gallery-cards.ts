@@ -132,6 +132,19 @@ export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
       decidedBy: operator,
       decidedAtMs: GALLERY_NOW,
       statusLine: "exit 0 in 1m12s",
+      revocable: true,
+    },
+  ],
+  [
+    "Approval, allowed always, taken back",
+    {
+      ...approval,
+      state: "allowed",
+      decision: "allow-always",
+      decidedBy: operator,
+      decidedAtMs: GALLERY_NOW,
+      statusLine: "exit 0 in 1m12s",
+      revokedBy: slackPerson,
     },
   ],
   [

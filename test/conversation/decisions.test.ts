@@ -1,12 +1,22 @@
 /** What a person can answer to a request, and what becomes of answers that come together, late, or not at all. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { LANGUAGES, messagesFor } from "../../src/channels/cards/messages/catalogue.ts";
 import { eventually } from "../support/state.ts";
+import type { ShownMessage } from "./place.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
 import { isRequest, type Stage, stage, WAIT_MS } from "./stage.ts";
 
 const EXPIRY_SEC = 4;
+const TAKE_BACK = LANGUAGES.map((language) => messagesFor(language).approval.takeBack);
+const hasTakeBack = (message: ShownMessage) => message.buttons.some((label) => TAKE_BACK.includes(label));
+
+/** Rules in exec-approvals.json that a press stored. */
+async function grants({ gateway }: Stage): Promise<number> {
+  const text = await readFile(join(gateway.stateDir, "exec-approvals.json"), "utf8");
+  return text.split('"allow-always"').length - 1;
+}
 
 describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
   const on = stage(open);
@@ -28,6 +38,39 @@ describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
     const elsewhere = join(on.gateway.stateDir, "logs");
     await on.place.command(on.place.guest, on.place.room, `/exec workdir=${elsewhere} ${command}`);
     await on.shows(on.place.room, [command, elsewhere], isRequest);
+  });
+
+  it("takes an always back from its receipt: an approver presses, is told what is gone, and it asks again", async () => {
+    const { place } = on;
+    const file = on.freshFile("taken-back");
+    const command = `touch ${file}`;
+    const card = await on.ask(command);
+    await on.press(card, "always");
+    await on.written(file);
+    const receipt = await on.shows(place.room, [file], (message) => message.id === card.id && hasTakeBack(message));
+    expect(receipt.text).toContain("touch with exactly these arguments");
+
+    const stored = await grants(on);
+    // Whoever may not approve may not take back either. In the web chat everybody is the operator.
+    if (place.guest !== place.owner) {
+      await on.press(receipt, "takeBack", place.guest);
+      await eventually(() => /approver/i.test(place.screen(place.guest, place.room)), WAIT_MS);
+      expect(await grants(on)).toBe(stored);
+    }
+
+    await on.press(receipt, "takeBack", place.owner);
+    const taken = await on.shows(place.room, [file], (message) => message.id === card.id && !hasTakeBack(message));
+    if (place.name !== "web") expect(taken.text).toMatch(/taken back by|ingetrokken door/i);
+    await eventually(() => place.screen(place.owner, place.room).includes("Taken back:"), WAIT_MS);
+    expect(await grants(on)).toBe(stored - 1);
+
+    // Once: a second try, by hand, is told that it is done.
+    const slug = /\b[0-9a-f]{8}\b/.exec(receipt.text)?.[0] ?? "";
+    await place.command(place.owner, place.room, `/approve ${slug} revoke`);
+    await eventually(() => place.screen(place.owner, place.room).includes("already taken back"), WAIT_MS);
+
+    await place.command(place.guest, place.room, `/exec ${command}`);
+    await on.shows(place.room, [file], (message) => message.id !== card.id && isRequest(message));
   });
 
   it("allow-once-replay: Allow once is good for one run, the same command asks again", async () => {

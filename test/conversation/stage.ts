@@ -15,6 +15,7 @@ const LABELS = {
   once: IN_ALL_LANGUAGES.map((labels) => labels.allowOnce),
   always: IN_ALL_LANGUAGES.map((labels) => labels.allowAlways),
   deny: IN_ALL_LANGUAGES.map((labels) => labels.deny),
+  takeBack: IN_ALL_LANGUAGES.map((labels) => labels.takeBack),
 } as const;
 
 export type Word = string | RegExp;
@@ -39,7 +40,7 @@ export interface Stage {
   ask(command: string): Promise<ShownMessage>;
   /** In whatever language the card is. */
   press(card: ShownMessage, button: keyof typeof LABELS, user?: string): Promise<void>;
-  /** The card once it has been decided: no buttons any more. */
+  /** The card once it has been decided: no buttons any more but the one that takes a rule back. */
   decided(card: ShownMessage, user?: string): Promise<ShownMessage>;
   workspaceFile(name: string): Promise<string | undefined>;
   /** Resolves with the file's text once it is there. */
@@ -113,7 +114,12 @@ export function stage(
       await place.press(user, card, label);
     },
     decided: (card, user) =>
-      shows(card.chat, [], (message) => message.id === card.id && message.buttons.length === 0, user),
+      shows(
+        card.chat,
+        [],
+        (message) => message.id === card.id && message.buttons.every((label) => LABELS.takeBack.includes(label)),
+        user,
+      ),
     workspaceFile,
     written: async (name) => {
       await eventually(async () => (await workspaceFile(name)) !== undefined, WAIT_MS);

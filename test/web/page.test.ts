@@ -133,6 +133,22 @@ describeWithBrowser("the page in a browser", () => {
     expect(await page.title()).toBe("openclaw-exec");
   });
 
+  test("the receipt of an always shows what was stored, takes it back after asking, and says who did", async () => {
+    const receipt = { state: "allowed", decision: "allow-always", decidedBy: approval.requester, offered: [] } as const;
+    decided({ ...receipt, decidedAtMs: Date.now(), revocable: true });
+    await open();
+    await card().getByText("“Allow always” stored:").waitFor();
+    await card().getByRole("button", { name: "Take back…" }).click();
+    expect(presses()).toEqual([]);
+    await card().getByRole("button", { name: "Take back", exact: true }).click();
+    await vi.waitFor(() => expect(presses()).toEqual([{ kind: "revoke", approvalId: approval.approvalId }]), WAIT);
+    decided({ ...receipt, decidedAtMs: Date.now(), revokedBy: approval.requester });
+    await card()
+      .getByText(/^Taken back by .*: it asks again next time\.$/)
+      .waitFor();
+    expect(await card().getByRole("button", { name: "Take back" }).count()).toBe(0);
+  });
+
   test("allowing always shows what will be stored, and sends only after that was confirmed", async () => {
     decided({});
     await open();

@@ -3,7 +3,7 @@
  * what Telegram's `callback_data` holds (core.telegram.org/bots/api#inlinekeyboardbutton); the same string serves as
  * Slack `value` and Discord `custom_id`. Stateless, so a button still works after a restart.
  *
- * `ap1:<o|a|d|r>:<id>` decides an approval (`r` asks for a reason first); `ui1:<stop|log|again>:<id>` is a run's button.
+ * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ui1:<stop|log|again>:<id>` is a run's button.
  * `<id>` is the UUID's 16 bytes in base64url, 22 characters.
  */
 import type { PressAction, RunAction } from "../../core/cards.ts";
@@ -41,6 +41,8 @@ export function encodeAction(action: ButtonAction): string {
       return `ap1:${DECISION_CODE[action.decision]}:${packId(action.approvalId)}`;
     case "deny-reason":
       return `ap1:r:${packId(action.approvalId)}`;
+    case "revoke":
+      return `ap1:v:${packId(action.approvalId)}`;
     case "run":
       return `ui1:${RUN_CODE[action.action]}:${packId(action.runId)}`;
   }
@@ -58,6 +60,7 @@ export function decodeAction(text: string): ButtonAction | undefined {
     return action === undefined ? undefined : { kind: "run", action, runId: id };
   }
   if (verb === "r") return { kind: "deny-reason", approvalId: id };
+  if (verb === "v") return { kind: "revoke", approvalId: id };
   const decision = DECISION_OF.get(verb);
   return decision === undefined ? undefined : { kind: "approval", approvalId: id, decision };
 }

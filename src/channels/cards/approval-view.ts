@@ -43,7 +43,7 @@ export interface ApprovalView {
   readonly always?: { readonly label: string; readonly rules: readonly string[] };
   /** Small print: what is masked or missing. */
   readonly notes: readonly string[];
-  /** Empty once settled. */
+  /** Once settled, at most the one that takes back a stored rule. */
   readonly buttons: readonly CardButton[];
   /** Set while pending. */
   readonly expires?: { readonly label: string; readonly atMs: number };
@@ -84,6 +84,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
     ...(display.masked > 0 ? [m.masked(display.masked)] : []),
     ...(pending && card.offered.includes("allow-always") && alwaysBlocked !== undefined ? [alwaysBlocked] : []),
     ...(pending && options.typedForm !== undefined ? [m.typeInstead(options.typedForm)] : []),
+    ...(card.revokedBy === undefined ? [] : [m.takenBack(clean(actorLabel(card.revokedBy)))]),
   ];
   return {
     tone,
@@ -105,8 +106,9 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
     reasonsLabel: m.why,
     reasons: firstOf(card.reasons.map(clean), REASON_LINES),
     ...(offersAlways && always.length > 0 ? { always: { label: m.alwaysStores, rules: always } } : {}),
+    ...(card.revocable && always.length > 0 ? { always: { label: m.alwaysStored, rules: always } } : {}),
     notes,
-    buttons: pending ? buttonsOf(card, messages, offersAlways, always) : [],
+    buttons: pending ? buttonsOf(card, messages, offersAlways, always) : receiptButtons(card, messages, always),
     ...(pending ? { expires: { label: m.expires, atMs: card.expiresAtMs } } : {}),
     id: { label: m.id, value: card.slug, code: true },
     fallback: [title, decidedBy, display.text.split("\n", 1)[0]].filter((part) => part !== undefined).join(" · "),
@@ -152,6 +154,21 @@ function buttonsOf(
     buttons.push(button(m.denyWithReason, "plain", { kind: "deny-reason", approvalId }));
   }
   return buttons;
+}
+
+/** A receipt decides nothing any more; what it stored can still be taken back. */
+function receiptButtons(card: ApprovalCard, { approval: m }: Messages, always: readonly string[]): CardButton[] {
+  if (!card.revocable) return [];
+  const action: ButtonAction = { kind: "revoke", approvalId: card.approvalId };
+  return [
+    {
+      label: m.takeBack,
+      style: "plain",
+      action,
+      code: encodeAction(action),
+      confirm: { title: m.takeBackTitle, text: [`${m.alwaysStored}:`, ...always].join("\n") },
+    },
+  ];
 }
 
 function toneOf(card: ApprovalCard): ApprovalTone {

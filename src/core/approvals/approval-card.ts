@@ -27,6 +27,10 @@ export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) =
     ...(record.decision ? { decision: record.decision } : {}),
     ...(record.decidedBy ? { decidedBy: record.decidedBy } : {}),
     ...(record.decidedAtMs !== undefined ? { decidedAtMs: record.decidedAtMs } : {}),
+    ...(record.status === "allowed" && record.decision === "allow-always" && !record.revoked
+      ? { revocable: true }
+      : {}),
+    ...(record.revoked ? { revokedBy: record.revoked.by } : {}),
     ...(record.comment ? { comment: record.comment } : {}),
     ...(record.statusLine ? { statusLine: record.statusLine } : {}),
   };

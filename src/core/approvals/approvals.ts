@@ -8,7 +8,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Queue } from "../events/queue.ts";
-import type { ApprovalDecision } from "../policy/types.ts";
+import type { AllowlistEntry, ApprovalDecision } from "../policy/types.ts";
 import { type Actor, actorLabel, type Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
 import { type ApprovalRecord, type ApprovalRequest, slugOf } from "./record.ts";
@@ -32,6 +32,14 @@ export type ResolveResult = {
   readonly record: ApprovalRecord;
 };
 
+export type RevokeResult = {
+  readonly record: ApprovalRecord;
+  /** The rules that are gone now. Empty when they had been removed before, and when another gateway removes them. */
+  readonly removed: readonly AllowlistEntry[];
+  /** The rule is in the file of another gateway, which has been told to remove it. */
+  readonly elsewhere: boolean;
+};
+
 export interface ApprovalsOptions {
   readonly store: Store;
   readonly queue: Queue;
@@ -40,6 +48,10 @@ export interface ApprovalsOptions {
   readonly gatewayId: string;
   /** A request of another gateway was settled here: its cards must not wait for that gateway to say so. */
   readonly onForeignSettled?: (record: ApprovalRecord) => Promise<void>;
+  /** Removes what "Allow always" stored for this request on this host; resolves to what was there. */
+  readonly takeBack: (record: ApprovalRecord) => Promise<readonly AllowlistEntry[]>;
+  /** The card has to show that its rule is gone. */
+  readonly onRevoked: (record: ApprovalRecord) => Promise<void>;
   /** May this person decide this request? A reason when not. */
   readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<string | undefined>;
 }
@@ -59,6 +71,11 @@ export interface Approvals {
     actor: Actor,
     options?: { readonly route?: Route; readonly comment?: string },
   ): Promise<ResolveResult>;
+  /**
+   * Takes back what "Allow always" stored, once. Throws `approval-unknown`, `-ambiguous`, `-already-decided` when it was
+   * taken back before, `-not-offered` when nothing was stored, or `not-authorized`.
+   */
+  revoke(idOrPrefix: string, actor: Actor, options?: { readonly route?: Route }): Promise<RevokeResult>;
   /** The system ends a request nobody can answer any more. False when it was settled before. */
   cancel(id: string, why: string): Promise<boolean>;
   get(id: string): Promise<ApprovalRecord | undefined>;
@@ -77,6 +94,8 @@ export interface Approvals {
 export function createApprovals(options: ApprovalsOptions): Approvals {
   const { store, queue, clock, audit, gatewayId } = options;
   const system: Actor = { kind: "system", channel: "gateway", accountId: gatewayId, id: gatewayId };
+  const revokeJob = (owner: string) => `approval-revoke-${owner}`;
+  let takingBack: Promise<unknown> = Promise.resolve();
   const settledJob = (owner: string) => `approval-settled-${owner}`;
 
   /** A record past its time is expired whether or not the timer job has run. */
@@ -156,6 +175,60 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     return only;
   }
 
+  /** Only an approver decides, and only an approver takes back. @throws ExecError `not-authorized`. */
+  async function authorize(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<void> {
+    const refused =
+      actor.kind === "person"
+        ? await options.mayDecide(actor, record, route)
+        : "Only a person can decide an approval, never an agent.";
+    if (refused === undefined) return;
+    await audit.record({
+      type: "access-refused",
+      surface: "channel",
+      reason: `approval ${record.id}: ${refused}`,
+      actor,
+      ...(route ? { route } : {}),
+    });
+    throw new ExecError("not-authorized", refused);
+  }
+
+  /**
+   * On the gateway whose file holds the rules. The rules go first and the mark second, so that a kill in between leaves
+   * a button that can be pressed again; then the rules again, for a grant that was being written meanwhile.
+   */
+  function takeBackHere(id: string, actor: Actor): Promise<RevokeResult> {
+    // One at a time: whoever is told that it is gone is the one who removed it.
+    const turn = takingBack.then(() => removeAndMark(id, actor));
+    takingBack = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function removeAndMark(id: string, actor: Actor): Promise<RevokeResult> {
+    let removed: readonly AllowlistEntry[] = [];
+    for (;;) {
+      const found = await store.get<ApprovalRecord>(NS, id);
+      if (!found) throw unknown(id);
+      const { value: record } = found;
+      if (record.revoked) throw revokedError(record);
+      if (removed.length === 0) removed = await options.takeBack(record);
+      const next: ApprovalRecord = { ...record, revoked: { by: actor, atMs: clock.now() } };
+      if ((await store.compareAndSet(NS, id, found.version, next, { ttlMs: DECIDED_RETENTION_MS })) === undefined)
+        continue;
+      removed = [...removed, ...(await options.takeBack(next))];
+      await audit.record({
+        type: "allowlist-changed",
+        change: "removed",
+        agentId: next.request.agentId,
+        patterns: removed.map((rule) => rule.pattern),
+        actor,
+        approvalId: id,
+      });
+      await store.publish(TOPIC, { id });
+      await options.onRevoked(next);
+      return { record: next, removed, elsewhere: false };
+    }
+  }
+
   async function expire(id: string): Promise<void> {
     const done = await settle(id, () => ({ status: "expired", decidedAtMs: clock.now() }), true);
     if (!done?.applied) return;
@@ -173,6 +246,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         },
         { concurrency: 32 },
       );
+      await queue.process<{ id: string; actor: Actor }>(revokeJob(gatewayId), async (job) => {
+        const found = await store.get<ApprovalRecord>(NS, job.data.id);
+        if (found && !found.value.revoked) await takeBackHere(job.data.id, job.data.actor);
+      });
       await queue.process<{ id: string }>(EXPIRE_JOB, async (job) => {
         const found = await store.get<ApprovalRecord>(NS, job.data.id);
         if (found && clock.now() >= found.value.expiresAtMs) await expire(job.data.id);
@@ -221,20 +298,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 
     async resolve(idOrPrefix, decision, actor, { route, comment } = {}) {
       const record = await find(idOrPrefix);
-      const refused =
-        actor.kind === "person"
-          ? await options.mayDecide(actor, record, route)
-          : "Only a person can decide an approval, never an agent.";
-      if (refused !== undefined) {
-        await audit.record({
-          type: "access-refused",
-          surface: "channel",
-          reason: `approval ${record.id}: ${refused}`,
-          actor,
-          ...(route ? { route } : {}),
-        });
-        throw new ExecError("not-authorized", refused);
-      }
+      await authorize(actor, record, route);
       if (record.status === "pending" && !isLive(record)) await expire(record.id);
       else if (record.status === "pending" && !record.request.offered.includes(decision)) {
         throw new ExecError(
@@ -261,6 +325,27 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       }
       if (done.record.status !== "expired" && done.record.decision === decision) return done;
       throw settledError(done.record);
+    },
+
+    async revoke(idOrPrefix, actor, { route } = {}) {
+      const record = await find(idOrPrefix);
+      await authorize(actor, record, route);
+      if (record.revoked) throw revokedError(record);
+      if (record.status !== "allowed" || record.decision !== "allow-always") {
+        throw new ExecError(
+          "approval-not-offered",
+          `Request ${slugOf(record.id)} stored no rule, so there is nothing to take back.`,
+        );
+      }
+      if (record.gatewayId === gatewayId) return takeBackHere(record.id, actor);
+      await queue.add({
+        name: revokeJob(record.gatewayId),
+        id: `approval-revoke:${record.id}`,
+        data: { id: record.id, actor },
+        attempts: 8,
+        backoff: { type: "exponential", baseMs: 250, maxMs: 30_000 },
+      });
+      return { record, removed: [], elsewhere: true };
     },
 
     async cancel(id, why) {
@@ -306,6 +391,14 @@ function unknown(id: string): ExecError {
   return new ExecError(
     "approval-unknown",
     `No request with the id "${id.slice(0, 64)}" is waiting. /status lists the ones that are.`,
+  );
+}
+
+function revokedError(record: ApprovalRecord): ExecError {
+  const who = record.revoked ? actorLabel(record.revoked.by) : "somebody else";
+  return new ExecError(
+    "approval-already-decided",
+    `What request ${slugOf(record.id)} stored was already taken back by ${who}.`,
   );
 }
 

@@ -4,7 +4,10 @@
  */
 import type { ApprovalDecision } from "../policy/types.ts";
 
-const WORDS: Readonly<Record<string, ApprovalDecision>> = {
+/** `revoke` takes back what `allow-always` stored. */
+export type ApproveWish = ApprovalDecision | "revoke";
+
+const WORDS: Readonly<Record<string, ApproveWish>> = {
   allow: "allow-once",
   once: "allow-once",
   "allow-once": "allow-once",
@@ -15,13 +18,15 @@ const WORDS: Readonly<Record<string, ApprovalDecision>> = {
   deny: "deny",
   reject: "deny",
   block: "deny",
+  revoke: "revoke",
+  forget: "revoke",
 };
 
-export const APPROVE_USAGE = "Usage: /approve <id> <allow-once|allow-always|deny>";
+export const APPROVE_USAGE = "Usage: /approve <id> <allow-once|allow-always|deny|revoke>";
 
 const ID = /^[0-9a-f-]{1,36}$/i;
 
-export function parseApprove(text: string): { readonly id: string; readonly decision: ApprovalDecision } | undefined {
+export function parseApprove(text: string): { readonly id: string; readonly decision: ApproveWish } | undefined {
   const words = text
     .trim()
     .split(/\s+/)

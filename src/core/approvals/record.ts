@@ -46,6 +46,8 @@ export interface ApprovalRecord {
   readonly decidedBy?: Actor;
   readonly decidedAtMs?: number;
   readonly comment?: string;
+  /** Somebody took back what "Allow always" had stored. */
+  readonly revoked?: { readonly by: Actor; readonly atMs: number };
   /** Shown under the card: what became of it. */
   readonly statusLine?: string;
   /** Every place the card was sent to. */

@@ -81,6 +81,7 @@ function readSha256(path: string, maxBytes: number): string | undefined {
 export function freshFileFacts(): FileFacts {
   return {
     uid: process.getuid?.(),
+    windowsNames: process.platform === "win32",
     stat: readStat,
     realpath: readRealpath,
     isExecutable: readExecutable,
@@ -111,6 +112,7 @@ export function cachedFileFacts(clock: Clock, cacheMs = FACTS_CACHE_MS): FileFac
 
   return {
     uid: process.getuid?.(),
+    windowsNames: process.platform === "win32",
     stat: (path) => remember(stats, path, readStat),
     realpath: (path) => remember(realpaths, path, readRealpath),
     isExecutable: (path) => remember(executables, path, readExecutable),

@@ -23,6 +23,8 @@ export interface MatchTarget {
   /** Hash of the script, or of an executable that could be rewritten. */
   readonly fileHash: () => string | undefined;
   readonly home: string;
+  /** From `FileFacts.windowsNames`. */
+  readonly windowsNames?: boolean;
 }
 
 export interface RuleMatch {
@@ -110,16 +112,19 @@ function expandHome(pattern: string, home: string): string {
 }
 
 /** `"exact"` when the operator named this very file. */
-function patternMatches(rawPattern: string, { executable, home }: MatchTarget): "exact" | "wildcard" | "no" {
+function patternMatches(rawPattern: string, target: MatchTarget): "exact" | "wildcard" | "no" {
+  const { executable, home, windowsNames } = target;
   const pattern = rawPattern.trim();
   if (pattern === "*") return "wildcard";
+  const plain = (text: string): string => (windowsNames ? text.replaceAll("\\", "/").toLowerCase() : text);
   if (HAS_PATH.test(pattern)) {
-    const path = expandHome(pattern, home);
-    if (!HAS_WILDCARD.test(path)) return path === executable.real ? "exact" : "no";
-    return globMatches(path, executable.real) ? "wildcard" : "no";
+    const path = plain(expandHome(pattern, home));
+    const real = plain(executable.real);
+    if (!HAS_WILDCARD.test(path)) return path === real ? "exact" : "no";
+    return globMatches(path, real) ? "wildcard" : "no";
   }
   if (!executable.byName) return "no";
-  return globMatches(pattern, calledAs(executable)) ? "wildcard" : "no";
+  return globMatches(plain(pattern), plain(calledAs(executable))) ? "wildcard" : "no";
 }
 
 /**

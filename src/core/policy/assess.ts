@@ -282,6 +282,7 @@ class Assessment {
       cwd: this.place.afterCd ? undefined : this.input.cwd,
       fileHash: () => this.input.facts.sha256(hashedPath, MAX_HASHED_BYTES),
       home: this.input.home,
+      ...(this.input.facts.windowsNames ? { windowsNames: true } : {}),
     };
     const outcome = isShell && script !== undefined && !scriptFile ? "miss" : matchAllowlist(match, policy.allowlist);
     const rule = typeof outcome === "string" ? undefined : outcome;

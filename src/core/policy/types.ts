@@ -95,6 +95,8 @@ export interface FileStat {
 export interface FileFacts {
   /** The user this process runs as; undefined where the system has no such number. */
   readonly uid: number | undefined;
+  /** Windows: names that differ in case alone are one file, and `\\` separates directories. */
+  readonly windowsNames?: boolean;
   /** Symlinks followed; undefined when it does not exist. */
   stat(path: string): FileStat | undefined;
   realpath(path: string): string | undefined;

@@ -90,6 +90,58 @@ function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly word
   );
 }
 
+/** What "Allow always" stored, and the way back. Asks once more: the rule may be somebody else's. */
+function Receipt({
+  card,
+  words,
+  off,
+  revoke,
+}: {
+  readonly card: ApprovalCard;
+  readonly words: Words;
+  readonly off: boolean;
+  revoke(): void;
+}) {
+  const [asked, setAsked] = useState(false);
+  if (card.revokedBy !== undefined) {
+    return (
+      <p class="comment">
+        <Revealed text={words.takenBack(actorName(card.revokedBy))} />
+      </p>
+    );
+  }
+  if (!card.revocable) return null;
+  return (
+    <fieldset class="step">
+      <legend class="off-screen">{words.takeBackTitle}</legend>
+      <p class="step-title">{words.alwaysStored}:</p>
+      <ul class="stored">
+        {card.always.map((sentence) => (
+          <li key={sentence}>
+            <Prose text={sentence} />
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        {asked ? (
+          <>
+            <button type="button" class="button button-danger" disabled={off} onClick={revoke}>
+              {words.takeBack}
+            </button>
+            <button type="button" class="button" onClick={() => setAsked(false)}>
+              {words.cancel}
+            </button>
+          </>
+        ) : (
+          <button type="button" class="quiet-button" disabled={off} onClick={() => setAsked(true)}>
+            {words.takeBack}…
+          </button>
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
 /** Keys of a focused card: `a` allow once, `A` allow always (asks back), `d` deny, `D` deny with a reason, Esc back. */
 export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; readonly titleId: string }) {
   const context = useCardContext();
@@ -173,6 +225,14 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
           <summary>{own.card.details}</summary>
           <Background card={card} words={words} />
         </details>
+      )}
+      {!pending && (
+        <Receipt
+          card={card}
+          words={words}
+          off={off}
+          revoke={() => press({ kind: "revoke", approvalId: card.approvalId })}
+        />
       )}
       {pending && <Decide card={card} step={step} busy={busy} off={off} words={words} go={go} decide={decide} />}
       {pending && !context.connected.value && <p class="notice">{own.card.offline}</p>}

@@ -23,6 +23,12 @@ function explain(error: unknown, answerLost: string): string {
   return error.message;
 }
 
+/** What a press changes. */
+function stageOf(card: Card): string {
+  if (card.kind === "approval") return card.revokedBy === undefined ? card.state : "taken-back";
+  return card.kind === "run" ? card.state : "";
+}
+
 /** The page never guesses an outcome: what a press did is shown when the card itself comes back changed. */
 export function usePress(card: Card): Press {
   const context = useCardContext();
@@ -31,7 +37,7 @@ export function usePress(card: Card): Press {
   const [trouble, setTrouble] = useState<string | undefined>(undefined);
   const busy = pressed !== undefined;
 
-  const decided = card.kind === "approval" || card.kind === "run" ? card.state : "";
+  const decided = stageOf(card);
   useEffect(() => {
     setPressed(undefined);
     setTrouble(undefined);

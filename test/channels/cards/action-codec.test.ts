@@ -16,6 +16,7 @@ const action: fc.Arbitrary<ButtonAction> = fc.oneof(
     decision: fc.constantFrom("allow-once" as const, "allow-always" as const, "deny" as const),
   }),
   fc.record({ kind: fc.constant("deny-reason" as const), approvalId: fc.uuid() }),
+  fc.record({ kind: fc.constant("revoke" as const), approvalId: fc.uuid() }),
   fc.record({
     kind: fc.constant("run" as const),
     action: fc.constantFrom("stop" as const, "full-log" as const, "run-again" as const),

@@ -11,6 +11,7 @@ const DECISIONS = new Map<string, ApprovalDecision>([
   ["Allow always", "allow-always"],
   ["Deny", "deny"],
 ]);
+const TAKE_BACK = "Take back";
 const RUN_LABELS = { stop: "Stop", "full-log": "Full log", "run-again": "Run again" } as const;
 
 export const openWeb: OpenPlace = async () => {
@@ -87,7 +88,9 @@ function shownAs(card: Card, index: number): ShownMessage {
 
 function buttonsOf(card: Card): readonly string[] {
   if (card.kind === "approval") {
-    return [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
+    return card.revocable
+      ? [TAKE_BACK]
+      : [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
   }
   return card.kind === "run" ? card.actions.map((action) => RUN_LABELS[action]) : [];
 }
@@ -95,6 +98,7 @@ function buttonsOf(card: Card): readonly string[] {
 function actionOf(card: Card, label: string): PressAction {
   const decision = DECISIONS.get(label);
   if (card.kind === "approval" && decision) return { kind: "approval", approvalId: card.approvalId, decision };
+  if (card.kind === "approval" && label === TAKE_BACK) return { kind: "revoke", approvalId: card.approvalId };
   if (card.kind === "run") {
     const action = card.actions.find((one) => RUN_LABELS[one] === label);
     if (action) return { kind: "run", runId: card.runId, action };

@@ -3,6 +3,7 @@ import { type Approvals, createApprovals } from "../../../src/core/approvals/app
 import { type ApprovalRecord, type ApprovalRequest, slugOf } from "../../../src/core/approvals/record.ts";
 import { type Audit, createAudit } from "../../../src/core/audit/audit.ts";
 import { ExecError } from "../../../src/core/errors.ts";
+import type { AllowlistEntry } from "../../../src/core/policy/types.ts";
 import type { Actor } from "../../../src/core/route.ts";
 import { openState } from "../../../src/core/store/open-state.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
@@ -39,6 +40,9 @@ let state: TestState;
 let audit: Audit;
 let approvals: Approvals;
 let settled: ApprovalRecord[];
+/** Rules that are stored, by agent and pattern; what the approvals file is in the product. */
+let stored: AllowlistEntry[];
+let redrawn: string[];
 
 function open(gatewayId = "aaaaaaaa"): Approvals {
   return createApprovals({
@@ -47,6 +51,15 @@ function open(gatewayId = "aaaaaaaa"): Approvals {
     audit,
     gatewayId,
     mayDecide: async (actor) => (actor.id === stranger.id ? "You are not an approver here." : undefined),
+    async takeBack(record) {
+      const wanted = record.request.alwaysStores.map((rule) => rule.argPattern);
+      const removed = stored.filter((rule) => wanted.includes(rule.argPattern));
+      stored = stored.filter((rule) => !removed.includes(rule));
+      return removed;
+    },
+    async onRevoked(record) {
+      redrawn.push(record.id);
+    },
   });
 }
 
@@ -68,6 +81,8 @@ beforeEach(async () => {
   state = await openTestState(clock);
   audit = createAudit({ store: state.store, clock, gatewayId: "aaaaaaaa" });
   settled = [];
+  stored = [];
+  redrawn = [];
   approvals = open();
   await approvals.start(async (record) => {
     settled.push(record);
@@ -209,6 +224,8 @@ describe("surviving a kill", () => {
       audit: createAudit({ store: reopened.store, clock, gatewayId: "aaaaaaaa" }),
       gatewayId: "aaaaaaaa",
       mayDecide: async () => undefined,
+      takeBack: async () => [],
+      onRevoked: async () => {},
     });
     await revived.start(async (settledRecord) => {
       after.push(settledRecord);
@@ -216,5 +233,72 @@ describe("surviving a kill", () => {
     await eventually(() => after.length === 1);
     expect(after[0]).toMatchObject({ id: record.id, status: "allowed" });
     await reopened.close({ drainMs: 100 });
+  });
+});
+
+describe("taking back what an always stored", () => {
+  const rule = {
+    pattern: "/usr/bin/make",
+    argPattern: `sha256:cwd-argv:v1:${"0".repeat(64)}`,
+    source: "allow-always",
+  } as const;
+
+  async function allowedAlways(): Promise<ApprovalRecord> {
+    const { id } = await ask({ alwaysStores: [rule] });
+    stored = [rule];
+    return (await approvals.resolve(id, "allow-always", alice)).record;
+  }
+
+  it("removes the rule, marks the record, redraws the card and writes it down", async () => {
+    const { id } = await allowedAlways();
+    const { removed, elsewhere } = await approvals.revoke(slugOf(id), bob);
+    expect(removed).toEqual([rule]);
+    expect(elsewhere).toBe(false);
+    expect(stored).toEqual([]);
+    expect((await approvals.get(id))?.revoked).toMatchObject({ by: bob });
+    expect(redrawn).toEqual([id]);
+    const { entries } = await audit.read({ limit: 100 });
+    expect(entries.map((entry) => entry.event)).toContainEqual(
+      expect.objectContaining({
+        type: "allowlist-changed",
+        change: "removed",
+        patterns: [rule.pattern],
+        actor: bob,
+        approvalId: id,
+      }),
+    );
+  });
+
+  it("works once: of many presses one removes, the others are told by whom", async () => {
+    const { id } = await allowedAlways();
+    const presses = await Promise.allSettled([1, 2, 3, 4].map(() => approvals.revoke(id, bob)));
+    expect(presses.filter((press) => press.status === "fulfilled")).toHaveLength(1);
+    expect(await codeOf(approvals.revoke(id, alice))).toBe("approval-already-decided");
+  });
+
+  it("is for approvers only, never for an agent", async () => {
+    const { id } = await allowedAlways();
+    expect(await codeOf(approvals.revoke(id, stranger))).toBe("not-authorized");
+    expect(await codeOf(approvals.revoke(id, agent))).toBe("not-authorized");
+    expect(stored).toEqual([rule]);
+  });
+
+  it("says so when nothing was stored, and when the rule is gone already", async () => {
+    const once = await ask();
+    await approvals.resolve(once.id, "allow-once", alice);
+    expect(await codeOf(approvals.revoke(once.id, alice))).toBe("approval-not-offered");
+    expect(await codeOf(approvals.revoke("deadbeef", alice))).toBe("approval-unknown");
+    const { id } = await allowedAlways();
+    stored = [];
+    expect((await approvals.revoke(id, alice)).removed).toEqual([]);
+  });
+
+  it("is done by the gateway whose file holds the rule", async () => {
+    const { id } = await allowedAlways();
+    const other = open("bbbbbbbb");
+    const result = await other.revoke(id, bob);
+    expect(result.elsewhere).toBe(true);
+    await eventually(async () => (await approvals.get(id))?.revoked !== undefined);
+    expect(stored).toEqual([]);
   });
 });

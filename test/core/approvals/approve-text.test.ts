@@ -10,6 +10,8 @@ describe("/approve", () => {
     ["a17b4920 once", "a17b4920", "allow-once"],
     ["a17b4920 always", "a17b4920", "allow-always"],
     ["block a17b4920", "a17b4920", "deny"],
+    ["revoke a17b4920", "a17b4920", "revoke"],
+    ["a17b4920 forget", "a17b4920", "revoke"],
     ["`a17b4920` allow-once", "a17b4920", "allow-once"],
     ["  a17b4920   deny  ", "a17b4920", "deny"],
     ["3f0c2b1a-0000-4000-8000-000000000000 reject", "3f0c2b1a-0000-4000-8000-000000000000", "deny"],

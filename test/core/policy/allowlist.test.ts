@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { argPatternProblem, globMatches, grantHash } from "../../../src/core/policy/allowlist.ts";
+import { argPatternProblem, globMatches, grantHash, matchAllowlist } from "../../../src/core/policy/allowlist.ts";
+import type { Executable } from "../../../src/core/policy/executables.ts";
 import { type Asked, codes, judge, makeWorld, SYSTEM_PATH, type World } from "./policy-world.ts";
 
 describe("globMatches", () => {
@@ -182,5 +183,44 @@ describe("rules on real files", () => {
   it("finds a program in a relative PATH entry and does not trust it", () => {
     const decision = judge("tool", world.cwd, { allowlist: ["*", "tool"], path: [".", ...SYSTEM_PATH] });
     expect(codes(decision)).toEqual(["untrusted-directory"]);
+  });
+});
+
+describe("on Windows", () => {
+  const windows = (path: string): Executable => ({
+    typed: path,
+    path: path.replaceAll("\\", "/"),
+    real: path,
+    byName: false,
+    relative: false,
+    trusted: true,
+    names: [path.split("\\").at(-1) as string],
+  });
+  const listed = "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe";
+  const covered = (path: string, pattern: string, windowsNames: boolean): boolean =>
+    typeof matchAllowlist(
+      { executable: windows(path), args: [], cwd: "/", fileHash: () => undefined, home: "/", windowsNames },
+      [{ pattern }],
+    ) !== "string";
+
+  it("win-case-and-cmdlet: paths are compared without regard to case and kind of slash, there alone", () => {
+    const shouted = listed.toUpperCase();
+    expect(covered(shouted, listed, true)).toBe(true);
+    expect(covered(listed, listed.replaceAll("\\", "/").toLowerCase(), true)).toBe(true);
+    expect(covered(shouted, "C:\\Windows\\**", true)).toBe(true);
+    expect(covered(shouted, "D:\\Windows\\**", true)).toBe(false);
+    expect(covered(shouted, listed, false)).toBe(false);
+  });
+
+  it.each([
+    ["Get-ChildItem -LiteralPath work", "not-found"],
+    ['powershell -Command "dir; del x"', "shell-wrapper"],
+    ["POWERSHELL.EXE -File a.ps1", "login-shell"],
+    ['cmd.exe /c "dir & del x"', "not-found"],
+  ])("win-case-and-cmdlet: %s is a question, and runs as it is written when a person allows it", (command, code) => {
+    const decision = judge(command, "/tmp", { allowlist: [listed, "powershell", "powershell.exe"] });
+    expect(decision.kind).toBe("ask");
+    expect(codes(decision)).toContain(code);
+    expect(decision.kind === "ask" && decision.plan).toEqual({ kind: "verbatim", text: command });
   });
 });

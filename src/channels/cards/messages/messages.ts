@@ -29,6 +29,11 @@ export interface Messages {
     readonly denyWithReason: string;
     readonly alwaysStores: string;
     readonly alwaysConfirmTitle: string;
+    /** Over the rules, on the receipt. */
+    readonly alwaysStored: string;
+    readonly takeBack: string;
+    readonly takeBackTitle: string;
+    readonly takenBack: (who: string) => string;
     readonly cancel: string;
     readonly alwaysUnavailableHidden: string;
     readonly alwaysUnavailableMasked: string;
