@@ -61,9 +61,10 @@ describe("the place of a mistake", () => {
   });
 });
 
-/** A number or word is judged as a whole: its mistake may be told at its start. */
+/** A number, a word or an escape is judged as a whole: its mistake may be told at its start. */
 function startOfToken(json: string, index: number): number {
   let at = index;
   while (at > 0 && /[\w.+-]/.test(json[at - 1] as string)) at -= 1;
-  return at;
+  const escaped = /\\(?:u[0-9a-fA-F]{0,3})?$/.exec(json.slice(0, index));
+  return Math.min(at, escaped?.index ?? index);
 }
