@@ -225,6 +225,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
     prepare: (card) => redactCard(card, redactor),
+    onUndelivered: (lost) => announcements.undelivered(lost),
     onDelivered: ({ channel, kind, waitedMs }) => {
       metrics.deliveries.delivered.inc({ channel, kind });
       metrics.deliveries.seconds.observe({ channel }, waitedMs / 1000);
@@ -342,6 +343,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     wakeOnDenial: () => config().approvals.wakeOnDenial,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
     approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
+    responsible: (origin) => {
+      const owners = ownerRoutes(config(), origin);
+      return owners.length > 0 ? owners : [WEB_MAIN_ROUTE];
+    },
+    operatorRoute: WEB_MAIN_ROUTE,
     endSeen: (runId) => {
       const session = processSessions.byRun(runId);
       return session?.endAcknowledged ? "acknowledged" : session?.endObserved ? "observed" : "no";
@@ -523,10 +529,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   /** A stranger asked to be let in: the owners of that channel and the operator are told how. */
   async function tellOwners(request: PairingRequest): Promise<void> {
-    const direct = ownersOf(config(), request.channel).map(
-      (chatId): Route => ({ channel: request.channel, accountId: request.accountId, chatType: "dm", chatId }),
-    );
-    for (const route of [...direct, WEB_MAIN_ROUTE]) {
+    for (const route of [...ownerRoutes(config(), request), WEB_MAIN_ROUTE]) {
       await deliveries.post({
         key: `pairing:${request.channel}:${request.accountId}:${request.code}`,
         route,
@@ -676,6 +679,11 @@ const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
 
 /** Where requests go that come from no chat: the operator's own. */
 const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType: "dm", chatId: "main" };
+
+/** Direct messages with the owners of a channel, by the account that is meant. */
+function ownerRoutes(config: Config, { channel, accountId }: Pick<Route, "channel" | "accountId">): Route[] {
+  return ownersOf(config, channel).map((chatId) => ({ channel, accountId, chatType: "dm", chatId }));
+}
 
 function pairingEntry(request: PairingRequest): PairingEntry {
   return {

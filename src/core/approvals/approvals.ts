@@ -83,7 +83,7 @@ export interface Approvals {
   /** Changes what the card says, never what was decided. */
   annotate(
     id: string,
-    change: { readonly statusLine?: string; readonly shownAt?: readonly Route[] },
+    change: Partial<Pick<ApprovalRecord, "statusLine" | "shownAt" | "lostAt">>,
   ): Promise<{ readonly record: ApprovalRecord; readonly version: number } | undefined>;
   /** The record and its version, which grows with each change: the version of its card. */
   versioned(id: string): Promise<{ readonly record: ApprovalRecord; readonly version: number } | undefined>;

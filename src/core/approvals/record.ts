@@ -52,6 +52,8 @@ export interface ApprovalRecord {
   readonly statusLine?: string;
   /** Every place the card was sent to. */
   readonly shownAt: readonly Route[];
+  /** Those of them that did not take it: nobody there has seen it. */
+  readonly lostAt?: readonly Route[];
 }
 
 /** What a person types: the first 8 characters of the id (decisions.md D13). */

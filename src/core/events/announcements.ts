@@ -14,7 +14,7 @@ import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
 import type { Reason } from "../policy/decision.ts";
 import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
-import type { Deliveries, Upsert } from "./deliveries.ts";
+import type { Deliveries, Undelivered, Upsert } from "./deliveries.ts";
 import {
   completionText,
   deniedText,
@@ -35,6 +35,8 @@ const QUEUED_VERSION = 1;
 const RUNNING_VERSION = 2;
 const FINISHED_VERSION = 3;
 const CORRECTED_VERSION = 4;
+/** Keys of messages that stand in for one that its chat did not take. */
+const STRAY = "stray:";
 /** Versions of the line in a chat whose request is shown elsewhere. */
 const NOTICE_PENDING_VERSION = 1;
 const NOTICE_SETTLED_VERSION = 2;
@@ -44,6 +46,8 @@ export interface Announcements extends RunListener {
   showApproval(id: string): Promise<void>;
   /** It was decided, expired or cancelled: the card says so, and with `approvals.wakeOnDenial` the agent is told of a no. */
   settled(record: ApprovalRecord): Promise<void>;
+  /** A card or an end that its chat did not take: somebody who can act on it is told instead, never nobody. */
+  undelivered(lost: Undelivered): Promise<void>;
   /** The gateway that would run what these requests ask for is gone: their cards say so. */
   asksForGone(gatewayId: string): Promise<void>;
   stop(): void;
@@ -63,6 +67,10 @@ export interface AnnouncementsOptions {
   readonly approvalTargets: (record: ApprovalRecord) => ApprovalTargets;
   /** Whether an agent has been shown, or has taken in, the end of this run by now: a poll may be quicker than its event. */
   readonly endSeen: (runId: string) => "no" | "observed" | "acknowledged";
+  /** Who hears of what this chat did not take: its owners' direct messages, or where the operator is. */
+  readonly responsible: (origin: Route) => readonly Route[];
+  /** Where the operator is: the last resort. */
+  readonly operatorRoute: Route;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -84,7 +92,9 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       if (targets.notice) await deliveries.upsert(noticeOf(found.record, targets.notice, targets.link));
     }
     const { record, version } = found;
+    const lost = new Set((record.lostAt ?? []).map(routeKey));
     for (const route of record.shownAt) {
+      if (lost.has(routeKey(route))) continue;
       await deliveries.upsert({
         entity: `approval:${id}`,
         version,
@@ -106,6 +116,49 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     await deliveries.upsert(told);
     if (record.status === "allowed" || !deliveries.editsAreSilent(notice)) return;
     await deliveries.post({ key: `approval-refused:${record.id}`, route: notice, card: told.card });
+  }
+
+  /** channels.md 5.1: when no card reached anybody, the chat that asked gets the words that decide, the operator the card. */
+  async function cardLost(id: string, { route, why }: Undelivered): Promise<void> {
+    const record = await approvals.get(id);
+    if (record?.status !== "pending") return;
+    const lostAt = [...(record.lostAt ?? []).filter((one) => routeKey(one) !== routeKey(route)), route];
+    const lost = new Set(lostAt.map(routeKey));
+    const seen = record.shownAt.some((one) => !lost.has(routeKey(one)));
+    const shownAt = seen ? record.shownAt : [...record.shownAt, options.operatorRoute];
+    await approvals.annotate(id, { lostAt, shownAt });
+    if (seen) return;
+    await showApproval(id);
+    const origin = record.request.route;
+    if (!origin || lost.has(routeKey(origin))) return;
+    const slug = slugOf(id);
+    await deliveries.post({
+      key: `approval-unseen:${id}`,
+      route: origin,
+      card: {
+        kind: "text",
+        tone: "warning",
+        text: `The request ${slug} could not be shown to an approver: ${why}. It still waits.`,
+        hint: `An approver decides it with: /approve ${slug} ${record.request.offered.join("|")}`,
+      },
+      notAfterMs: record.expiresAtMs,
+    });
+  }
+
+  /** channels.md 7.1: an end that can not come to the chat that asked comes to who is responsible, with that chat named. */
+  async function endLost({ key, route, card, why }: Undelivered): Promise<void> {
+    if (card.kind !== "run" || card.state !== "finished") return;
+    const isStray = key.startsWith(STRAY);
+    const told = isStray ? [options.operatorRoute] : options.responsible(route);
+    const note = `This could not be delivered to ${route.channel} ${route.chatId}: ${why}.`;
+    for (const other of told) {
+      if (routeKey(other) === routeKey(route)) continue;
+      await deliveries.post({
+        key: `${STRAY}${card.runId}`,
+        route: other,
+        card: isStray ? card : { ...card, notes: [...card.notes, note] },
+      });
+    }
   }
 
   async function note(approvalId: string | undefined, statusLine: string): Promise<void> {
@@ -157,6 +210,12 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         ...(record.request.route ? { route: record.request.route } : {}),
       });
       await options.wake({ agentId: record.request.agentId, sessionKey }, "approval");
+    },
+
+    async undelivered(lost) {
+      const [, kind, id = ""] = /^(approval):(.+)$/.exec(lost.entity ?? "") ?? [];
+      if (kind === undefined) await endLost(lost);
+      else await inOrder(id, () => cardLost(id, lost));
     },
 
     async asksForGone(gatewayId) {

@@ -96,6 +96,8 @@ export interface DeliveriesOptions {
   readonly findSender: FindSender;
   /** Every card passes here before it is queued or shown: secrets are masked. */
   readonly prepare: (card: Card) => Card;
+  /** A message that no try will bring to its chat any more. Told before it becomes a dead letter; may be told twice. */
+  readonly onUndelivered?: (lost: Undelivered) => Promise<void>;
   readonly onDelivered?: (info: {
     readonly channel: ChannelId;
     readonly kind: Card["kind"];
@@ -105,6 +107,14 @@ export interface DeliveriesOptions {
 
 /** Versions of cards that are remembered as waiting; without one, a card is shown in all its states. */
 const MAX_NEWEST = 10_000;
+
+export interface Undelivered {
+  readonly entity?: string;
+  readonly key: string;
+  readonly route: Route;
+  readonly card: Card;
+  readonly why: string;
+}
 
 const NS = "message";
 
@@ -199,6 +209,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         throw new Error(`The message may or may not have been sent: ${result.why}`);
       case "permanent":
         if (!known?.ref) await store.delete(NS, recordKey);
+        await options.onUndelivered?.({ ...data, why: result.why });
         throw new PermanentFailure(result.why);
     }
   }

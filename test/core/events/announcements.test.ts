@@ -62,6 +62,8 @@ describe("the end of an agent's run and a poll that shows it (wake-poll-consumes
       wakeOnDenial: () => false,
       execConfig: () => ({ notifyOnExit: true, notifyOnExitEmptySuccess: false }) as ExecConfig,
       approvalTargets: () => ({ cards: [] }),
+      responsible: () => [],
+      operatorRoute: { channel: "web", accountId: "default", chatType: "dm", chatId: "main" },
       onError: (error) => {
         throw error;
       },

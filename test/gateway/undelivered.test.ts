@@ -1,0 +1,109 @@
+/** What a chat does not take is told to somebody who can act on it, never to nobody. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { drawMessage } from "../emulators/slack/markup.ts";
+import { SlackEmulator } from "../emulators/slack/slack-emulator.ts";
+import type { SlackMessage } from "../emulators/slack/workspace.ts";
+import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { eventually } from "../support/state.ts";
+
+const [OWNER, SECOND, GUEST, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0SAMROE1", "C0OPSROOM"];
+const WAIT_MS = 15_000;
+
+const emulator = new SlackEmulator();
+let gateway: TestGateway;
+
+beforeAll(() => emulator.start());
+afterAll(() => emulator.stop());
+beforeEach(async () => {
+  emulator.reset();
+  emulator.workspace.users.set(GUEST, { id: GUEST, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
+  emulator.workspace.conversations.get(ROOM)?.members.add(GUEST);
+  gateway = await startTestGateway({
+    env: { SLACK_BOT_TOKEN: emulator.tokens.bot, SLACK_APP_TOKEN: emulator.tokens.app },
+    config: {
+      tools: { exec: { mode: "ask" } },
+      commands: { ownerAllowFrom: [`slack:${OWNER}`] },
+      channels: {
+        slack: { apiRoot: emulator.apiUrl, channels: { [ROOM]: {} }, execApprovals: { approvers: [OWNER, SECOND] } },
+      },
+    },
+  });
+  await eventually(() => emulator.openSockets === 1, WAIT_MS);
+}, 60_000);
+afterEach(() => gateway?.stop());
+
+const drawn = (message: SlackMessage) => drawMessage(message.text, message.blocks, emulator.names).text;
+const screen = (chat: string = ROOM) => emulator.screenText(OWNER, chat);
+const shows = (chat: string, ...words: string[]) =>
+  eventually(() => words.every((word) => screen(chat).includes(word)), WAIT_MS).catch(() => {
+    throw new Error(`Not all of ${words.join(", ")} in ${chat}:\n${screen(chat)}`);
+  });
+
+describe("manual-approve-hint-with-native-card, card-none-delivered", () => {
+  it("a card that reached one approver of two: the room is told that it waits, and no words to type", async () => {
+    emulator.fail("conversations.open", { error: "user_disabled" });
+    await emulator.slash(GUEST, ROOM, "/exec", "echo seen by one");
+    await shows(ROOM, "waits for an approver");
+    const card = await emulator.waitForMessage(
+      (message) => message.channel.startsWith("D") && emulator.buttons(message).length > 0,
+      WAIT_MS,
+    );
+    await emulator.press(card.channel === "D0ALICENG" ? OWNER : SECOND, card.ts, emulator.buttons(card)[0] ?? "");
+    await shows(ROOM, "was allowed by", "seen by one");
+    expect(screen()).not.toContain("/approve");
+  });
+
+  it("one that reached nobody: the room gets the words that decide, the operator the card, and the answer counts", async () => {
+    emulator.fail("conversations.open", { error: "user_disabled", times: 20 });
+    await emulator.slash(GUEST, ROOM, "/exec", "echo seen by nobody");
+    await shows(
+      ROOM,
+      "could not be shown to an approver",
+      "user_disabled",
+      "/approve ",
+      " allow-once|allow-always|deny",
+    );
+    const operator = await gateway.person("main");
+    const card = await operator.request("echo seen by nobody");
+    const [, slug = ""] = /\/approve (\w{8}) /.exec(screen()) ?? [];
+    expect(card.slug).toBe(slug);
+
+    await emulator.slash(GUEST, ROOM, "/approve", `${slug} allow-once`);
+    await emulator.waitForMessage(
+      (message) => message.onlyFor === GUEST && drawn(message).includes("not an approver"),
+      WAIT_MS,
+    );
+    await emulator.slash(OWNER, ROOM, "/approve", `${slug} allow-once`);
+    await shows(ROOM, "exit code 0");
+    await operator.see("approval", (one) => one.approvalId === card.approvalId && one.state === "allowed");
+    expect(screen().split("could not be shown").length).toBe(2);
+  });
+});
+
+describe("the end of a command", () => {
+  it("whose room was archived meanwhile comes to the owner, with the room named", async () => {
+    await emulator.slash(GUEST, ROOM, "/exec", "echo nowhere to go");
+    const card = await emulator.waitForMessage(
+      (message) => message.channel === "D0ALICENG" && emulator.buttons(message).length > 0,
+      WAIT_MS,
+    );
+    const room = emulator.workspace.conversations.get(ROOM);
+    if (room) room.archived = true;
+    await emulator.press(OWNER, card.ts, "Allow once");
+    await shows("D0ALICENG", "exit code 0", `could not be delivered to slack ${ROOM}: the channel is archived`);
+    expect(screen("D0ALICENG").split("could not be delivered").length).toBe(2);
+  });
+
+  it("that not even the owner can be told is at the operator's", async () => {
+    await emulator.slash(GUEST, ROOM, "/exec", "echo last resort");
+    const card = await emulator.waitForMessage(
+      (message) => message.channel === "D0ALICENG" && emulator.buttons(message).length > 0,
+      WAIT_MS,
+    );
+    emulator.fail("chat.postMessage", { error: "is_archived", times: 50 });
+    await emulator.press(OWNER, card.ts, "Allow once");
+    const operator = await gateway.person("main");
+    const end = await operator.see("run", (one) => one.command === "echo last resort");
+    expect(end.notes.join()).toContain(`could not be delivered to slack ${ROOM}`);
+  });
+});
