@@ -41,6 +41,7 @@ export async function runGateway(cli: Cli, flags: GatewayFlags): Promise<number>
     gateway = await createGateway({
       loaded: opened,
       config: () => holder.current(),
+      reloadConfig: () => holder.reload(),
       token: token?.token,
       version: version(),
       logger,

@@ -23,6 +23,8 @@ export interface ChannelsOptions {
   readonly redactor: Redactor;
   readonly commands: readonly CommandDefinition[];
   readonly suggest: Suggest;
+  /** A Telegram group became a supergroup: what names the old id has to follow. */
+  readonly onChatMigrated?: (accountId: string, from: string, to: string) => Promise<void>;
   /** With several gateways: makes the account one that only one of them is connected with. */
   readonly hold?: (make: () => Promise<Channel>) => Promise<Channel>;
 }
@@ -156,7 +158,10 @@ async function telegramChannel(id: string, account: TelegramAccountConfig, optio
           }
         : {}),
     },
-    adapterDeps(account.commands.native, options),
+    {
+      ...adapterDeps(account.commands.native, options),
+      onChatMigrated: (from, to) => options.onChatMigrated?.(id, from, to),
+    },
   );
 }
 

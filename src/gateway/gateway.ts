@@ -59,6 +59,7 @@ import { openState } from "../core/store/open-state.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
+import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
 import { createGatewayCron, cronMethods } from "./cron.ts";
 import { createElsewhere } from "./elsewhere.ts";
@@ -90,6 +91,8 @@ export interface GatewayOptions {
   readonly logger: Logger;
   readonly host: string;
   readonly port: number;
+  /** Reads the file of the configuration now: the gateway has just changed it. Absent: it is read at the next start. */
+  readonly reloadConfig?: () => Promise<unknown>;
   readonly clock?: Clock;
   readonly newId?: NewId;
 }
@@ -127,7 +130,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const redactor = createRedactor([...loaded.secrets.values, ...(options.token ? [options.token] : [])]);
   const audit = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
   const metrics = createMetrics();
-  const sessions = createSessions(store);
+  const sessions = createSessions(store, clock);
   const agentOf = (route: Route, actor: Actor) => boundAgent(config(), route, actor) ?? defaultAgentId(config());
   const systemEvents = createSystemEvents(store);
   /** Only a Redis is shared; in the embedded mode this gateway is alone. */
@@ -199,6 +202,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     instanceId,
     onError: (error) => onError(error, "reading the web chat"),
   });
+  const migrations = new ChatMigrations({
+    ...{ loaded, config, store, sessions, logger },
+    ...(options.reloadConfig ? { reload: options.reloadConfig } : {}),
+    agentIds: () => [defaultAgentId(config()), ...config().agents.list.map((agent) => agent.id)],
+  });
   const channels: readonly Channel[] = [
     webChannel,
     ...(await buildChannels({
@@ -210,6 +218,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       redactor,
       ...(cluster ? { hold: (make) => leasedChannel({ leases: cluster.leases, make, onTrouble: onError }) } : {}),
       commands: COMMANDS,
+      onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),
       suggest: async ({ command, option, typed, actor, route }) => {
         const items = await completions(
           `/${command} ${option === "session" ? "log " : ""}`,
@@ -566,6 +575,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await wakes.start();
     await cron.start();
     await heartbeats.start();
+    await migrations.catchUp();
     await ingress.start();
     await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
     metrics.watchQueue(() => queue.counts());

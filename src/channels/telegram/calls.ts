@@ -21,21 +21,27 @@ export class Failed extends Error {
   }
 }
 
+/** Never rejects. */
+export type OnMigrated = (fromChatId: string, toChatId: string) => Promise<void> | void;
+
 export class Calls {
   readonly #log: ChannelLog;
-  readonly #onMigrated: (fromChatId: string, toChatId: string) => void;
+  readonly #onMigrated: OnMigrated;
   readonly #newIds = new Map<string, string>();
 
-  constructor(log: ChannelLog, onMigrated: (fromChatId: string, toChatId: string) => void) {
+  constructor(log: ChannelLog, onMigrated: OnMigrated) {
     this.#log = log;
     this.#onMigrated = onMigrated;
   }
 
-  /** A group became a supergroup: what is still addressed to the old id goes to the new one. */
-  migrated(from: string, to: string): void {
+  /**
+   * A group became a supergroup: what is still addressed to the old id goes to the new one. Resolves when everything
+   * else that names it has followed.
+   */
+  async migrated(from: string, to: string): Promise<void> {
     if (this.#newIds.get(from) === to) return;
     this.#newIds.set(from, to);
-    this.#onMigrated(from, to);
+    await this.#onMigrated(from, to);
   }
 
   /** The chat's newest id. */
@@ -59,7 +65,7 @@ export class Calls {
       } catch (error) {
         const failure = failureOf(error);
         if (failure.kind === "migrated" && attempts === 1) {
-          this.migrated(target.chatId, failure.toChatId);
+          await this.migrated(target.chatId, failure.toChatId);
           target.chatId = failure.toChatId;
           target.replyToId = undefined;
           continue;

@@ -12,7 +12,7 @@ import type { SendBudget } from "../pacing/send-budget.ts";
 import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
-import { Calls, Failed, type Target, targetOf } from "./calls.ts";
+import { Calls, Failed, type OnMigrated, type Target, targetOf } from "./calls.ts";
 import { type Rendered, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
 import { MAX_PARTIAL_SENDS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
@@ -34,7 +34,7 @@ export interface OutgoingOptions extends AdapterDeps {
   readonly rates: TelegramRates;
   /** Most characters of one message, at most Telegram's own limit. */
   readonly textLimit?: number;
-  readonly onMigrated: (fromChatId: string, toChatId: string) => void;
+  readonly onMigrated: OnMigrated;
 }
 
 export class Outgoing {
@@ -56,8 +56,8 @@ export class Outgoing {
   }
 
   /** A group became a supergroup: what is still addressed to the old id goes to the new one. */
-  migrated(from: string, to: string): void {
-    this.#calls.migrated(from, to);
+  migrated(from: string, to: string): Promise<void> {
+    return this.#calls.migrated(from, to);
   }
 
   render(card: Card, more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined } = {}): Rendered {

@@ -8,6 +8,7 @@ import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { CallbackAnswers } from "./callbacks.ts";
+import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
 import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
@@ -32,8 +33,8 @@ export interface TelegramAccount {
 }
 
 export interface TelegramDeps extends AdapterDeps {
-  /** A group became a supergroup: configuration, sessions and stored routes name the old id. */
-  readonly onChatMigrated?: (fromChatId: string, toChatId: string) => void;
+  /** A group became a supergroup: configuration and sessions name the old id. */
+  readonly onChatMigrated?: OnMigrated;
 }
 
 export class Session {
@@ -271,7 +272,8 @@ export class Session {
         void this.#callbacks.alert(taken.queryId, this.#messages(taken.actor).notice.buttonOutdated);
         return;
       case "migrated":
-        this.outgoing.migrated(taken.from, taken.to);
+        // What is said next comes from the new id, and must find the group known under it.
+        await this.outgoing.migrated(taken.from, taken.to);
         return;
       case "ignored":
         return;

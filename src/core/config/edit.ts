@@ -12,7 +12,7 @@ import { jsonSchema, type Problem, type SchemaNode, schemaAt } from "./problems.
 import { needsRestart } from "./reload-rules.ts";
 import { saveConfigText } from "./save.ts";
 import { STARTER_CONFIG } from "./starter.ts";
-import { type Edit, editText } from "./text-edit.ts";
+import { type Edit, type Edited, editText } from "./text-edit.ts";
 
 /** For installations whose configuration is managed elsewhere. */
 const READ_ONLY_VARIABLE = "OPENCLAW_CONFIG_READONLY";
@@ -55,6 +55,53 @@ export class InvalidEdit extends ExecError {
  * is a symbolic link or can not be written
  */
 export async function editConfig(loaded: LoadResult, edit: Edit, options: EditOptions = {}): Promise<EditResult> {
+  let key: KeyPath = edit.path;
+  const changed = await change(
+    loaded,
+    (text) => {
+      key = spelledAsFile(text, edit.path);
+      return editText(text, { ...edit, path: key });
+    },
+    options,
+  );
+  return { ...changed, path: formatKeyPath(key), restart: needsRestart(edit.path) };
+}
+
+/**
+ * Applies the changes that `plan` makes of the file as it is now: all of them in one write, or none.
+ *
+ * @throws as {@link editConfig}
+ */
+export function editConfigBy(
+  loaded: LoadResult,
+  plan: (document: unknown) => readonly Edit[],
+): Promise<Omit<EditResult, "path" | "restart">> {
+  return change(
+    loaded,
+    (before) => {
+      const parsed = parseDocument(before);
+      if (!parsed.ok) throw new ExecError("invalid-argument", `The file is not valid JSON5: ${parsed.message}.`);
+      return plan(parsed.value).reduce<Edited>(
+        (so, edit) => {
+          const edited = editText(so.text, edit);
+          return {
+            text: edited.text,
+            changed: so.changed || edited.changed,
+            commentsLost: so.commentsLost || edited.commentsLost,
+          };
+        },
+        { text: before, changed: false, commentsLost: false },
+      );
+    },
+    {},
+  );
+}
+
+async function change(
+  loaded: LoadResult,
+  edit: (text: string) => Edited,
+  options: EditOptions,
+): Promise<Omit<EditResult, "path" | "restart">> {
   const path = loaded.file.path;
   if (!loaded.ok && loaded.stage === "file") {
     throw new ExecError("invalid-argument", loaded.problems.map(({ message }) => message).join("\n"));
@@ -67,17 +114,10 @@ export async function editConfig(loaded: LoadResult, edit: Edit, options: EditOp
     if (options.baseHash !== undefined && options.baseHash !== hash) {
       throw new ExecError("invalid-argument", `${path} was changed meanwhile; read it again and repeat the change.`);
     }
-    const key = spelledAsFile(text, edit.path);
-    const edited = editText(text, { ...edit, path: key });
+    const edited = edit(text);
     const changed = edited.changed || !exists;
     const remaining = check(loaded, text, edited.text);
-    const base = {
-      path: formatKeyPath(key),
-      changed,
-      commentsLost: edited.commentsLost,
-      restart: needsRestart(edit.path),
-      remaining,
-    };
+    const base = { changed, commentsLost: edited.commentsLost, remaining };
     if (!changed || options.dryRun) return { ...base, written: false, hash };
     const backup = saveConfigText(path, edited.text, randomUUID());
     return { ...base, written: true, hash: hashText(edited.text), ...(backup !== undefined && { backup }) };

@@ -2,6 +2,7 @@
  * Which conversation a message belongs to, and what was set for it by `/exec` and `/elevated`. Session state only:
  * nothing here writes configuration (seed 000, "Sessie-overschrijvingen").
  */
+import type { Clock } from "../clock.ts";
 import type { Ask, ExecHost, Security } from "../policy/types.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
@@ -54,6 +55,8 @@ export interface SessionOverrides {
   readonly elevated?: ElevatedLevel;
   /** `/activation`: whether a room's messages have to mention the bot. */
   readonly activation?: "mention" | "always";
+  /** When all of it falls back to the configuration, in epoch milliseconds. Absent: it stays. */
+  readonly untilMs?: number;
 }
 
 const NS = "session";
@@ -63,9 +66,11 @@ export interface Sessions {
   /** Merges; resolves to what holds now. With `ttlMs` the whole set falls back to the configuration afterwards. */
   set(key: string, change: SessionOverrides, ttlMs?: number): Promise<SessionOverrides>;
   clear(key: string): Promise<void>;
+  /** The conversation has another key from now on. What is set under that one already stays. */
+  move(from: string, to: string): Promise<void>;
 }
 
-export function createSessions(store: Store): Sessions {
+export function createSessions(store: Store, clock: Clock): Sessions {
   return {
     async overrides(key) {
       return (await store.get<SessionOverrides>(NS, key))?.value ?? {};
@@ -74,7 +79,8 @@ export function createSessions(store: Store): Sessions {
       const options = ttlMs === undefined ? {} : { ttlMs };
       for (;;) {
         const found = await store.get<SessionOverrides>(NS, key);
-        const next = { ...found?.value, ...change };
+        const { untilMs: _, ...before } = found?.value ?? {};
+        const next = { ...before, ...change, ...(ttlMs === undefined ? {} : { untilMs: clock.now() + ttlMs }) };
         const written = found
           ? (await store.compareAndSet(NS, key, found.version, next, options)) !== undefined
           : await store.setIfAbsent(NS, key, next, options);
@@ -83,6 +89,15 @@ export function createSessions(store: Store): Sessions {
     },
     async clear(key) {
       await store.delete(NS, key);
+    },
+    async move(from, to) {
+      const found = await store.get<SessionOverrides>(NS, from);
+      if (!found) return;
+      const { untilMs } = found.value;
+      const leftMs = untilMs === undefined ? undefined : untilMs - clock.now();
+      if (leftMs === undefined) await store.setIfAbsent(NS, to, found.value);
+      else if (leftMs > 0) await store.setIfAbsent(NS, to, found.value, { ttlMs: leftMs });
+      await store.delete(NS, from);
     },
   };
 }

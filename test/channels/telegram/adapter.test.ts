@@ -39,7 +39,7 @@ function make(over: Partial<TelegramAccount> = {}, commands = COMMANDS): Telegra
       log,
       redactor: createRedactor([emulator.token]),
       commands,
-      onChatMigrated: (from, to) => migrations.push(`${from}>${to}`),
+      onChatMigrated: (from, to) => void migrations.push(`${from}>${to}`),
     },
   );
 }

@@ -1,14 +1,18 @@
 /** The whole product on a real state directory, with the genuine client library, seen by people on Telegram. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import JSON5 from "json5";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
 import { startTestGateway, type TestGateway } from "../../support/gateway.ts";
+import { productLives } from "../../support/product-lives.ts";
 
 const OWNER = "1001";
 const MEMBER = "1002";
 const FORUM = "-1002222222222";
 
 let emulator: TelegramEmulator;
-let gateway: TestGateway;
 
 beforeEach(async () => {
   emulator = new TelegramEmulator();
@@ -16,31 +20,40 @@ beforeEach(async () => {
   emulator.addPerson(Number(OWNER), "Olga", { username: "olga" });
   emulator.addPerson(Number(MEMBER), "Mia", { username: "mia" });
   emulator.addGroup(Number(FORUM), "Ops", [OWNER, MEMBER], { 77: "Deploys" });
-  gateway = await startTestGateway({
-    config: {
-      tools: { exec: { mode: "ask" } },
-      commands: { ownerAllowFrom: [`telegram:${OWNER}`] },
-      channels: {
-        telegram: {
-          botToken: emulator.token,
-          apiRoot: emulator.url,
-          dmPolicy: "allowlist",
-          allowFrom: [OWNER, MEMBER],
-          groups: { [FORUM]: { requireMention: false } },
-          execApprovals: { enabled: true, target: "channel" },
-        },
-      },
-    },
-  });
 });
 
 afterEach(async () => {
-  await gateway.stop();
   await emulator.stop();
   expect(emulator.violations).toEqual([]);
 });
 
+function configured(telegram: object = {}): object {
+  return {
+    tools: { exec: { mode: "ask" } },
+    commands: { ownerAllowFrom: [`telegram:${OWNER}`] },
+    channels: {
+      telegram: {
+        botToken: emulator.token,
+        apiRoot: emulator.url,
+        dmPolicy: "allowlist",
+        allowFrom: [OWNER, MEMBER],
+        groups: { [FORUM]: { requireMention: false } },
+        execApprovals: { enabled: true, target: "channel" },
+        ...telegram,
+      },
+    },
+  };
+}
+
 describe("the product on Telegram", () => {
+  let gateway: TestGateway;
+
+  beforeEach(async () => {
+    gateway = await startTestGateway({ config: configured() });
+  });
+
+  afterEach(() => gateway.stop());
+
   it("asks in the topic, refuses a stranger's press, runs after the owner's, and brings the output back there", async () => {
     await emulator.say(MEMBER, FORUM, "/exec echo from the topic", { thread: "77" });
     const card = await emulator.waitForMessage((one) => one.text.startsWith("Approval needed"), 10_000);
@@ -69,3 +82,93 @@ describe("the product on Telegram", () => {
     expect(emulator.screenText(OWNER, OWNER)).not.toContain("Finished");
   }, 40_000);
 });
+
+describe("a Telegram group that becomes a supergroup", () => {
+  const GROUP = "-4001";
+  const SUPERGROUP = "-1004001";
+
+  it("tg-supergroup-migration: stays allowed, keeps what was set for it, and gets the end of what runs", async () => {
+    emulator.addGroup(Number(GROUP), "Small team", [OWNER, MEMBER]);
+    const product = await productLives({ config: configured({ groups: { [GROUP]: { requireMention: false } } }) });
+    try {
+      await emulator.say(OWNER, GROUP, "/exec security=full ask=off");
+      await emulator.waitForMessage((one) => one.text.includes("Set for this conversation"), 20_000);
+      await emulator.say(MEMBER, GROUP, "/exec while [ ! -e moved ]; do sleep 0.1; done; echo after-$((40+2))");
+      await emulator.waitForMessage((one) => one.text.includes("Running"), 20_000);
+      emulator.migrate(GROUP, Number(SUPERGROUP));
+      await emulator.say(MEMBER, SUPERGROUP, "/exec touch at-once");
+      const config = async () => JSON5.parse(await readFile(join(product.stateDir, "openclaw.json"), "utf8"));
+      await expect
+        .poll(async () => Object.keys((await config()).channels.telegram.groups), { timeout: 10_000 })
+        .toEqual([SUPERGROUP]);
+      expect((await config()).channels.telegram.groups[SUPERGROUP]).toEqual({ requireMention: false });
+      // Neither a restart nor a moment in which the group is a stranger; what was set for the conversation holds.
+      await emulator.say(MEMBER, SUPERGROUP, "/exec touch moved");
+      const ended = await emulator.waitForMessage(
+        (one) => one.text.includes("after-42") && /exit code 0/.test(one.text),
+        20_000,
+      );
+      expect(String(ended.chatId)).toBe(SUPERGROUP);
+      expect(emulator.screenText(MEMBER, SUPERGROUP)).not.toMatch(/Approval needed|not authorized/);
+    } finally {
+      await product.terminate();
+      await product.dispose();
+    }
+  }, 120_000);
+});
+
+describe("the product behind a Telegram webhook", () => {
+  it("is told of updates with the secret, refuses them without, and brings the answer back", async () => {
+    const port = await freePort();
+    const secret = "hook-secret_0123456789";
+    const gateway = await startTestGateway({
+      config: configured({
+        webhookUrl: `http://127.0.0.1:${port}/telegram-webhook`,
+        webhookSecret: secret,
+        webhookPort: port,
+      }),
+    });
+    try {
+      const address = `http://127.0.0.1:${port}/telegram-webhook`;
+      const forged = {
+        update_id: 1,
+        message: {
+          message_id: 1,
+          date: 1,
+          chat: { id: Number(OWNER), type: "private" },
+          from: { id: Number(OWNER), is_bot: false, first_name: "Olga" },
+          text: "/exec touch forged",
+          entities: [{ type: "bot_command", offset: 0, length: 5 }],
+        },
+      };
+      const post = (headers: Record<string, string>) =>
+        fetch(address, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(forged),
+        }).then((response) => response.status);
+      expect(await post({})).toBe(401);
+      expect(await post({ "x-telegram-bot-api-secret-token": `${secret}x` })).toBe(401);
+      await emulator.say(OWNER, OWNER, "/exec echo by webhook");
+      const card = await emulator.waitForMessage((one) => one.text.startsWith("Approval needed"), 10_000);
+      expect(card.text).toContain("echo by webhook");
+      await emulator.press(OWNER, String(card.id), "Allow once", OWNER);
+      const ended = await emulator.waitForMessage((one) => one.text.startsWith("Finished · exit code 0"), 10_000);
+      expect(ended.text).toContain("by webhook");
+      expect(emulator.screenText(OWNER, OWNER)).not.toContain("forged");
+    } finally {
+      await gateway.stop();
+    }
+  }, 60_000);
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
