@@ -2,11 +2,12 @@
  * A child on a pseudo-terminal, by node-pty: the only file that knows it. The library is loaded at the first use, so a
  * machine where it can not load still runs everything else.
  */
-import { closeSync, constants as fsConstants, openSync, write } from "node:fs";
+import { write } from "node:fs";
 import { createRequire } from "node:module";
 import { constants as osConstants } from "node:os";
 import type { IPty } from "node-pty";
 import { readProcStat } from "./kill.ts";
+import { HeldSlave } from "./pty-slave.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 import type { SpawnPlan } from "./types.ts";
 
@@ -15,6 +16,8 @@ export const PTY_ROWS = 30;
 
 /** With the child gone and the terminal silent this long, everything it wrote has been read. */
 const QUIET_AFTER_EXIT_MS = 40;
+/** Silence after which nobody waits for the mark behind the output any more. */
+const MARK_LATE_MS = 1000;
 /** The terminal's input is full (the program does not read): try again after this. */
 const INPUT_RETRY_MS = 10;
 /** A write that the program does not take counts as accepted after this long; it stays queued. */
@@ -68,30 +71,31 @@ export function spawnPty(
     encoding: null,
     ...terminalName(plan),
   });
-  const slave = holdSlave(pty);
+  const slave = new HeldSlave(slavePath(pty));
   const input = new PtyInput(pty);
   let exited = false;
   let ended = false;
   let lastData = 0;
   let quiet: NodeJS.Timeout | undefined;
 
-  /**
-   * libuv of Node 20 takes the hang-up of the slave side as the end, although the kernel still holds output
-   * (microsoft/node-pty#72 and others; measured: 71 of 100 runs above 4 KB lose their end). As long as we hold the
-   * slave open there is no hang-up; it is let go once the child is gone and the terminal has been silent for a while.
-   */
-  const releaseWhenQuiet = (): void => {
-    const left = lastData + QUIET_AFTER_EXIT_MS - performance.now();
+  const emit = (bytes: Buffer): void => {
+    if (bytes.length > 0) events.data("stdout", bytes);
+  };
+  const release = (): void => emit(slave.release());
+
+  /** Where no mark tells that all has been read, silence does. */
+  const releaseWhenQuiet = (quietMs: number): void => {
+    const left = lastData + quietMs - performance.now();
     if (left > 0) {
-      quiet = setTimeout(releaseWhenQuiet, Math.ceil(left));
+      quiet = setTimeout(releaseWhenQuiet, Math.ceil(left), quietMs);
       return;
     }
     // On a busy loop the timer is due before output that is already there has been read: look once more behind a poll.
     const seen = lastData;
     setImmediate(() => {
       setImmediate(() => {
-        if (lastData === seen) slave.release();
-        else releaseWhenQuiet();
+        if (lastData === seen) release();
+        else releaseWhenQuiet(quietMs);
       });
     });
   };
@@ -103,7 +107,9 @@ export function spawnPty(
     // From here on the library may close the descriptor at any time, and its number may be given to another file.
     input.stop();
     lastData = performance.now();
-    releaseWhenQuiet();
+    // In the next turn: what was read together with the mark is handed out first.
+    const marked = slave.finish(() => setImmediate(release));
+    releaseWhenQuiet(marked ? MARK_LATE_MS : QUIET_AFTER_EXIT_MS);
   };
   // node-pty tells the exit only after the terminal has closed, or 200 ms late; SIGCHLD tells it at once.
   childSignals.add(onChildSignal);
@@ -112,13 +118,13 @@ export function spawnPty(
     // With `encoding: null` the library hands out bytes; its types only know text.
     const bytes = chunk as unknown as Buffer;
     if (exited) lastData = performance.now();
-    events.data("stdout", bytes);
+    emit(slave.take(bytes));
   });
   const exit = pty.onExit(({ exitCode, signal }) => {
     ended = true;
     clearTimeout(quiet);
     childSignals.delete(onChildSignal);
-    slave.release();
+    release();
     input.stop();
     data.dispose();
     exit.dispose();
@@ -182,24 +188,10 @@ function losesOutputAtHangUp(uv: string): boolean {
   return major === 1 && minor < UV_READS_TO_THE_END;
 }
 
-function holdSlave(pty: IPty): { release(): void } {
-  const { ptsName } = pty as UnixPty;
-  if (process.platform === "win32" || ptsName === undefined || !losesOutputAtHangUp(process.versions.uv)) {
-    return { release() {} };
-  }
-  let fd: number | undefined;
-  try {
-    fd = openSync(ptsName, fsConstants.O_RDWR | fsConstants.O_NOCTTY);
-  } catch {
-    // No descriptor to spare: the end of large output may be lost, the command itself is not.
-  }
-  return {
-    release() {
-      if (fd === undefined) return;
-      closeSync(fd);
-      fd = undefined;
-    },
-  };
+function slavePath(pty: IPty): string | undefined {
+  return process.platform !== "win32" && losesOutputAtHangUp(process.versions.uv)
+    ? (pty as UnixPty).ptsName
+    : undefined;
 }
 
 /**

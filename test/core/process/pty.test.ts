@@ -70,6 +70,27 @@ describePty("a command in a terminal", () => {
     }
   }, 60_000);
 
+  it.each([
+    ["written raw", "stty raw; head -c 300000 /dev/zero | tr '\\0' r", "r".repeat(300_000)],
+    ["in capitals", "stty olcuc; echo text", "TEXT\r\n"],
+    ["with NUL and bytes that are no text", "stty -opost; printf 'a\\000\\0000123\\377'", "a\\x00\\x000123\ufffd"],
+    ["of a program that kills itself", "printf done; kill -KILL $$", "done"],
+    ["of a program that leaves others behind", "echo done; (trap '' HUP; exec sleep 30) &", "done\r\n"],
+    ["nothing", "true", ""],
+  ])("gives all output and nothing else at exit: %s (pty-exit-before-data)", async (_, command, expected) => {
+    supervisor = quickSupervisor();
+    const ended = await Promise.all(Array.from({ length: 5 }, () => runToEnd(supervisor, ptyPlan(command))));
+    for (const { output } of ended) expect(output).toBe(expected);
+  });
+
+  it("ends although its output was stopped by ^S", async () => {
+    supervisor = quickSupervisor();
+    const { output, end } = await runToEnd(supervisor, ptyPlan("echo ready; sleep 0.3; exit 7"), (handle) => {
+      void handle.write("\x13");
+    });
+    expect([output, end.exitCode]).toEqual(["ready\r\n", 7]);
+  });
+
   it("ends by a signal with the signal's name and no exit code (exec.md 15.17)", async () => {
     supervisor = quickSupervisor();
     const { end } = await runToEnd(supervisor, ptyPlan("kill -KILL $$"));
