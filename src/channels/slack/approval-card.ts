@@ -12,6 +12,7 @@ import {
   bullets,
   code,
   escapeMrkdwn,
+  fallbackText,
   italic,
   plain,
   preformatted,
@@ -90,7 +91,7 @@ function approvalMessage(
   ];
   const notes = [...extraNotes, ...view.notes];
   return {
-    text: escapeMrkdwn(shorten(view.fallback, limits.MAX_FALLBACK_TEXT / 2)),
+    text: fallbackText(view.fallback, limits.MAX_FALLBACK_TEXT / 2),
     blocks: [
       header(view.title, "oc:title"),
       richText(body, "oc:body"),
@@ -129,7 +130,7 @@ function footer(view: ApprovalView): types.ContextBlock {
 }
 
 function approvalPlain(view: ApprovalView, display: CommandDisplay): string | undefined {
-  if (textCost(display.text, limits.slackCost) > limits.MAX_FALLBACK_TEXT - 1000) return undefined;
+  if (textCost(display.text, limits.slackBytes) > limits.MAX_FALLBACK_TEXT - 1000) return undefined;
   const lines = [view.title, view.decidedBy, display.text, ...view.reasons.map((r) => shorten(r, 100)), ...view.notes];
-  return escapeMrkdwn(shorten(lines.filter((line) => line !== undefined).join("\n"), limits.MAX_FALLBACK_TEXT));
+  return fallbackText(lines.filter((line) => line !== undefined).join("\n"), limits.MAX_FALLBACK_TEXT);
 }

@@ -7,7 +7,7 @@ import type { Redactor } from "../text/redact.ts";
 import { renderApproval } from "./approval-card.ts";
 import { buttonBlock, smallPrint } from "./blocks.ts";
 import * as limits from "./limits.ts";
-import { bold, escapeMrkdwn, preformatted, type RichText, richText, section, shorten } from "./markup.ts";
+import { bold, fallbackText, preformatted, type RichText, richText, section, shorten } from "./markup.ts";
 import { renderText } from "./text-card.ts";
 
 export interface SlackMessage {
@@ -78,7 +78,7 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
   return {
     messages: [
       {
-        text: escapeMrkdwn(shorten(view.fallback, limits.MAX_FALLBACK_TEXT / 2)),
+        text: fallbackText(view.fallback, limits.MAX_FALLBACK_TEXT / 2),
         blocks: [
           richText(body, "oc:body"),
           ...smallPrint([...small, view.facts.map((fact) => `${fact.label} ${fact.value}`).join("  ·  ")]),
@@ -86,9 +86,7 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
         ],
       },
     ],
-    plain: escapeMrkdwn(
-      shorten([view.title, view.command, view.output, ...small].join("\n"), limits.MAX_FALLBACK_TEXT),
-    ),
+    plain: fallbackText([view.title, view.command, view.output, ...small].join("\n"), limits.MAX_FALLBACK_TEXT),
   };
 }
 

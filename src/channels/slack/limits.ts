@@ -20,7 +20,7 @@ export const MAX_TEXT_IN_BLOCKS = 13_200;
 export const BLOCK_TEXT_BUDGET = 12_500;
 /** Longest rich text element we send; sections have this limit, rich text documents none. */
 export const MAX_RICH_TEXT = 3000;
-/** `chat.update` takes 4,000 characters of `text`; the fallback stays below it so that every card can be edited. */
+/** `chat.update` takes 4,000 bytes of `text`; the fallback stays below it so that every card can be edited. */
 export const MAX_FALLBACK_TEXT = 3000;
 
 /** How much of one message each part of a card may take, in characters after escaping. Their sum fits the budget. */
@@ -72,6 +72,12 @@ export const RECONCILE_PAGE_SIZE = 200;
 export const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 export const MAX_REMEMBERED_SENDS = 5000;
+
+/** UTF-8 bytes of a UTF-16 unit after escaping; half of a pair counts two of the pair's four. */
+export function slackBytes(unit: number): number {
+  if (unit < 0x80) return slackCost(unit);
+  return unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3;
+}
 
 /** UTF-16 units as Slack counts them after escaping. */
 export function slackCost(unit: number): number {

@@ -4,7 +4,7 @@
  */
 import type { types } from "@slack/bolt";
 import { excerpt } from "../text/excerpt.ts";
-import { MAX_RICH_TEXT, slackCost } from "./limits.ts";
+import { MAX_RICH_TEXT, slackBytes, slackCost } from "./limits.ts";
 
 export type RichText = types.RichTextBlock["elements"][number];
 type Leaf = types.RichTextText;
@@ -65,9 +65,14 @@ export function richText(elements: readonly RichText[], blockId?: string): types
   return { type: "rich_text", elements: [...elements], ...(blockId === undefined ? {} : { block_id: blockId }) };
 }
 
+/** The plain text beside a message's blocks, escaped, of at most so many bytes and what the cut says. */
+export function fallbackText(text: string, budget: number): string {
+  return escapeMrkdwn(shorten(text, budget, slackBytes));
+}
+
 /** A text cut to a budget of escaped characters, with its middle left out and counted. */
-export function shorten(text: string, budget: number): string {
-  const cut = excerpt(text, { budget, unitCost: slackCost });
+export function shorten(text: string, budget: number, unitCost: (unit: number) => number = slackCost): string {
+  const cut = excerpt(text, { budget, unitCost });
   return cut.hidden === 0 ? text : `${cut.head} …[${cut.hidden}]… ${cut.tail}`;
 }
 

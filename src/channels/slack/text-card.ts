@@ -10,7 +10,7 @@ import type { RenderedCard, SlackCardContext } from "./cards.ts";
 import * as limits from "./limits.ts";
 import {
   bold,
-  escapeMrkdwn,
+  fallbackText,
   italic,
   leaves,
   plain,
@@ -39,7 +39,7 @@ export function renderText(card: TextCard, context: SlackCardContext): RenderedC
   ];
   const bodies = pack(units.filter((unit) => unit.elements.length > 0));
   const first = [title, chunks[0] ?? "", hint].filter((part) => part !== "").join(" · ");
-  const fallback = escapeMrkdwn(shorten(first.trim() === "" ? "…" : first, limits.MAX_FALLBACK_TEXT / 2));
+  const fallback = fallbackText(first.trim() === "" ? "…" : first, limits.MAX_FALLBACK_TEXT / 2);
   const [head = { text: fallback, blocks: [] }, ...rest] = bodies.map((body, i) => ({
     text: i === 0 ? fallback : "…",
     blocks: [richText(body), ...(i === bodies.length - 1 ? smallPrint([hint]) : [])],

@@ -251,6 +251,37 @@ describe("Socket Mode", () => {
     expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("Allowed once\nby bram (slack)\nexit 0 in 1m12s");
   });
 
+  test("ui-says-allowed-nothing-resolved: a press changes nothing on the card by itself", async () => {
+    const sent = await it.channel.send(outbound(approval()));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    const shown = emulator.screenText("U0ALICENG", "C0OPSROOM");
+    let decided: (() => void) | undefined;
+    it.ingress = () =>
+      new Promise((resolve) => {
+        decided = resolve;
+      });
+    expect(await emulator.press("U0ALICENG", sent.ref.messageId, "Allow once")).toEqual({ outcome: "ok" });
+    await expect.poll(() => decided).toBeDefined();
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toBe(shown);
+    decided?.();
+    await expect.poll(() => it.events).toHaveLength(1);
+    expect(emulator.journal.calls("chat.update")).toHaveLength(0);
+    await it.channel.edit(sent.ref, outbound(approval({ state: "allowed", decision: "allow-once", decidedBy: alice })));
+    expect(emulator.screenText("U0ALICENG", "C0OPSROOM")).toContain("Allowed once");
+  });
+
+  test.each([
+    ["Chinese", "漢字".repeat(3000)],
+    ["emoji", "👩‍👩‍👧".repeat(800)],
+    ["what has to be escaped", "<&>".repeat(2000)],
+  ])("a card full of %s can be edited: its plain text stays within Slack's bytes", async (_name, command) => {
+    const sent = await it.channel.send(outbound(run({ state: "running", command })));
+    if (sent.kind !== "sent") throw new Error(sent.kind);
+    expect((await it.channel.edit(sent.ref, outbound(run({ command, tail: command })))).kind).toBe("sent");
+    emulator.fail("chat.update", { error: "msg_blocks_too_long" });
+    expect((await it.channel.edit(sent.ref, outbound(run({ command, tail: command })))).kind).toBe("sent");
+  });
+
   test("deny with reason opens a dialog in the presser's language and comes back as one press", async () => {
     const sent = await it.channel.send(outbound(approval()));
     if (sent.kind !== "sent") throw new Error(sent.kind);

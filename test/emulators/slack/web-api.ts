@@ -53,6 +53,7 @@ const MESSAGE_ARGS = [
 ] as const;
 const PAGE_ARGS = ["cursor", "limit", "oldest", "latest", "inclusive", "include_all_metadata"] as const;
 const MAX_TEXT = 40_000;
+/** Bytes, where `chat.postMessage` counts characters. */
 const MAX_UPDATE_TEXT = 4000;
 /** 8 kB of metadata per message, docs.slack.dev/messaging/message-metadata. */
 const MAX_METADATA = 8000;
@@ -384,7 +385,8 @@ export class WebApi {
     const text = args.text ?? "";
     const blocks = args.blocks === undefined ? [] : (parseJson(args.blocks, "invalid_blocks_format") as Json[]);
     if (text.trim() === "" && blocks.length === 0) throw new SlackApiError("no_text");
-    if (text.length > maxText) throw new SlackApiError("msg_too_long");
+    const size = maxText === MAX_UPDATE_TEXT ? Buffer.byteLength(text) : text.length;
+    if (size > maxText) throw new SlackApiError("msg_too_long");
     if (text === "" && blocks.length > 0) entry.violations.push("blocks without a text fallback");
     const problems = checkBlocks(blocks);
     if (problems.length > 0) throw new SlackApiError("invalid_blocks", problems);
