@@ -4,6 +4,7 @@
  */
 import type { Channel, ChannelStatus, Ingress, MessageRef, Outbound, SendResult } from "../channels/channel.ts";
 import type { Card } from "../core/cards.ts";
+import type { Route } from "../core/route.ts";
 import type { Leases } from "../core/store/lease.ts";
 import { LeaseKeeper } from "../core/store/lease-keeper.ts";
 
@@ -84,6 +85,10 @@ class LeasedChannel implements Channel {
 
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     return (await this.#held()?.live?.(ref, card)) ?? true;
+  }
+
+  async typing(route: Route): Promise<void> {
+    await this.#held()?.typing?.(route);
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {

@@ -59,6 +59,8 @@ export interface Place {
   screen(user: string, chat: string): string;
   /** Where a browser plays this person in this chat; absent for the web chat, which is a page itself. */
   page?(user: string, chat: string): string;
+  /** How often people have been shown that the bot types; absent where a platform has nothing like it. */
+  typed?(): number;
   violations(): readonly string[];
   duplicateLast(): Promise<void>;
   /** The platform's own time moves on: its rate limits are fresh again. */

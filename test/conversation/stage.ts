@@ -48,11 +48,20 @@ export interface Stage {
   restart(): Promise<void>;
 }
 
+/** What else the gateway talks to: a model's provider. */
+export interface Beside {
+  readonly config: object;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+export type OpenBeside = () => Promise<Beside>;
+
 export function stage(
   open: OpenPlace,
-  { config = {}, ...options }: PlaceOptions & { readonly config?: object } = {},
+  { config = {}, beside, ...options }: PlaceOptions & { readonly config?: object; readonly beside?: OpenBeside } = {},
 ): Stage {
   let place: Place;
+  let other: Beside | undefined;
   let gateway: TestGateway;
   let turn = 0;
 
@@ -68,15 +77,17 @@ export function stage(
 
   beforeAll(async () => {
     place = await open(options);
+    other = await beside?.();
     gateway = await startTestGateway({
-      env: place.env,
-      config: { tools: { exec: { mode: "ask" } }, ...config, ...place.config },
+      env: { ...place.env, ...other?.env },
+      config: { tools: { exec: { mode: "ask" } }, ...config, ...other?.config, ...place.config },
     });
     await connected();
   }, START_MS);
   afterAll(async () => {
     await gateway?.stop();
     await place?.stop();
+    await other?.stop();
   });
   afterEach(() => {
     expect(place.violations()).toEqual([]);

@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
-import type { Actor } from "../../core/route.ts";
+import type { Actor, Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
@@ -157,6 +157,10 @@ class DiscordAdapter implements Channel {
 
   live(ref: MessageRef, card: Card): Promise<boolean> {
     return this.#outgoing.live(ref, card);
+  }
+
+  typing(route: Route): Promise<void> {
+    return this.#outgoing.typing(route);
   }
 
   #set(state: ChannelStatus["state"], detail?: string): void {

@@ -67,6 +67,13 @@ export class Outgoing {
     return this.#edits.run(ref.messageId, () => this.#edit(ref, message));
   }
 
+  /** Discord shows it for ten seconds, or until the message comes. */
+  async typing(route: Route): Promise<void> {
+    const client = this.#options.client();
+    if (!client) return;
+    await client.rest.post(Routes.channelTyping(await this.#directChats.placeFor(client, route)));
+  }
+
   /** False while the message is being edited or the channel's rate leaves no room. */
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     const client = this.#options.client();

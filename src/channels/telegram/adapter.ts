@@ -4,6 +4,7 @@
  */
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { Route } from "../../core/route.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../channel.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import type { Self } from "./inbound.ts";
@@ -137,6 +138,10 @@ class TelegramAdapter implements TelegramChannel {
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     const session = this.#session;
     return isAlertRef(ref) || !session || session.outgoing.live(ref, card);
+  }
+
+  async typing(route: Route): Promise<void> {
+    await this.#session?.outgoing.typing(route);
   }
 
   #set(state: ChannelStatus["state"], detail?: string): void {

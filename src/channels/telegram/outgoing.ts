@@ -103,6 +103,12 @@ export class Outgoing {
     }
   }
 
+  /** Telegram shows it for five seconds, or until the message comes. */
+  async typing({ chatId, threadId }: Route): Promise<void> {
+    const topic = threadId === undefined ? {} : { message_thread_id: Number(threadId) };
+    await this.#options.api.sendChatAction(this.#calls.currentId(chatId), "typing", topic);
+  }
+
   /** False while the message is being edited or the chat's rate leaves no room. */
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     if (this.#edits.busy(editKey(ref))) return false;

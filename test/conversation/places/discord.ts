@@ -34,6 +34,7 @@ export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size =
       },
       commands: { ownerAllowFrom: [`discord:${owner}`] },
     },
+    typed: () => emulator.rest.typing.length,
     direct: (user) => emulator.dm(user),
     attach: async () => {},
     stop: () => emulator.stop(),

@@ -38,6 +38,7 @@ export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size 
       },
       commands: { ownerAllowFrom: [`telegram:${owner}`] },
     },
+    typed: () => emulator.methods.actions.filter((one) => one.action === "typing").length,
     direct: (user) => user,
     attach: async () => {},
     stop: () => emulator.stop(),
