@@ -1,6 +1,7 @@
 /** What every adapter is handed besides its account's own keys. */
 import type { Clock } from "../core/clock.ts";
 import type { Actor, Route } from "../core/route.ts";
+import type { Wording } from "../core/words/phrase.ts";
 import type { Redactor } from "./text/redact.ts";
 
 /** The part of a pino logger that adapters use. Fields never hold a token: errors go through `describeError` first. */
@@ -18,7 +19,7 @@ export type OptionForm = "word" | "key" | "rest";
 
 export interface NativeOption {
   readonly name: string;
-  readonly description: string;
+  readonly description: Wording;
   readonly choices?: readonly string[];
   readonly required?: boolean;
   /** Default `word`. */
@@ -30,7 +31,7 @@ export interface NativeOption {
 /** A slash command as platforms register it; `commands/command.ts` definitions fit. */
 export interface NativeCommand {
   readonly name: string;
-  readonly summary: string;
+  readonly summary: Wording;
   readonly options: readonly NativeOption[];
   /** The answer is for the asker alone, when known before the command has run. Default: not. */
   readonly answersPrivately?: (args: string) => boolean;

@@ -44,6 +44,8 @@ interface InboundBase {
    * command must not run from it.
    */
   readonly mayBeCut?: boolean;
+  /** BCP 47 tag of the room's own language, where the platform tells it. */
+  readonly roomLocale?: string;
 }
 
 export type Inbound =
@@ -74,7 +76,7 @@ export interface Channel {
    * The live tail of a running card: best effort, never stored. Resolves to false when the platform's rates leave no room
    * now; the caller comes back with the newest state.
    */
-  live?(ref: MessageRef, card: Card): Promise<boolean>;
+  live?(ref: MessageRef, card: Card, locale: string): Promise<boolean>;
   /** Shows for a few seconds that an answer is being made. Absent: the platform has nothing like it. */
   typing?(route: Route): Promise<void>;
   /** After an `unknown` send: was it delivered? */

@@ -70,6 +70,7 @@ export async function manifest(cli: Cli, flags: ManifestFlags): Promise<number> 
     mode,
     wrapper: slack?.slashCommand.enabled === false ? false : (slack?.slashCommand.name ?? DEFAULT_WRAPPER),
     commands: registers(slack, commands.native) ? nativeCommands(COMMANDS, commands.bash) : [],
+    ...(loaded.ok ? { language: slack?.locale ?? loaded.config.messages.locale } : {}),
     ...(flags.name === undefined ? {} : { name: flags.name }),
     ...(requestUrl === undefined ? {} : { requestUrl }),
   });

@@ -1,8 +1,9 @@
 /** Runs a chat at a terminal, with prompt, completion and Ctrl-C, or over a pipe, line by line. */
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { messagesFor } from "../channels/cards/messages/catalogue.ts";
 import type { Redactor } from "../channels/text/redact.ts";
+import { firstLanguage } from "../core/words/languages.ts";
+import { messagesFor } from "../core/words/messages.ts";
 import type { ChatFlags } from "./chat.ts";
 import { ChatSession } from "./chat-session.ts";
 import { findGateway, GatewayClient } from "./client.ts";
@@ -20,9 +21,15 @@ const NOTHING_TO_MASK: Redactor = { redact: (text) => ({ text, masked: 0 }) };
 
 export async function runChat(cli: Cli, flags: ChatFlags): Promise<number> {
   const atTerminal = cli.stdin.isTTY === true && process.stdout.isTTY === true && !flags.plain;
-  const client = new GatewayClient({ address: await findGateway(cli, flags), kind: "terminal", reconnect: true });
+  const language = firstLanguage(cli.env.LC_ALL || cli.env.LC_MESSAGES || cli.env.LANG);
+  const client = new GatewayClient({
+    address: await findGateway(cli, flags),
+    kind: "terminal",
+    locale: language,
+    reconnect: true,
+  });
   const screen: Screen = atTerminal ? new PromptScreen() : { print: (text) => cli.out(text) };
-  const messages = messagesFor(cli.env.LC_ALL || cli.env.LC_MESSAGES || cli.env.LANG);
+  const messages = messagesFor(language);
   const colour = atTerminal && cli.env.NO_COLOR === undefined;
   const session = new ChatSession({
     client,

@@ -72,6 +72,8 @@ async function findToken(
 export interface ClientOptions {
   readonly address: GatewayAddress;
   readonly kind: "terminal" | "cli";
+  /** Of the person who reads the answers. Absent: a program. */
+  readonly locale?: string;
   /** Come back after a lost connection; otherwise it ends the client. */
   readonly reconnect: boolean;
 }
@@ -173,10 +175,11 @@ export class GatewayClient extends EventEmitter<ClientEvents> {
   }
 
   async #hello(): Promise<void> {
-    const { address, kind } = this.#options;
+    const { address, kind, locale } = this.#options;
     const answer = (await this.#send("connect", {
       protocol: PROTOCOL_VERSION,
       client: { id: `${kind}-${process.pid}`, kind, version: version() },
+      ...(locale === undefined ? {} : { locale }),
       ...(address.token === undefined ? {} : { token: address.token }),
     })) as MethodResults["connect"];
     this.#tickMs = answer.policy.tickMs;

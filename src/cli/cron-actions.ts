@@ -1,6 +1,7 @@
 /** What `cron` does, through the running gateway. */
 import { jobField } from "../commands/cron.ts";
 import type { ListedCronJob } from "../core/events/cron.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 import type { CronAddFlags } from "./cron.ts";
 import { type Cli, EXIT } from "./io.ts";
 import { withGateway } from "./with-gateway.ts";
@@ -41,5 +42,5 @@ export async function change(cli: Cli, action: "remove" | "run", job: string): P
 
 function line(job: ListedCronJob): string {
   const { label, value, note } = jobField(job);
-  return `${label}  ${value}\n  ${note}`;
+  return `${label}  ${inEnglish(value)}\n  ${inEnglish(note)}`;
 }

@@ -6,13 +6,13 @@
 import { styleText } from "node:util";
 import { approvalView } from "../channels/cards/approval-view.ts";
 import { displayCommand } from "../channels/cards/command-display.ts";
-import type { Messages } from "../channels/cards/messages/messages.ts";
 import { runView } from "../channels/cards/run-view.ts";
 import { cleanOutput } from "../channels/text/clean.ts";
 import type { Redactor } from "../channels/text/redact.ts";
 import { showInvisible } from "../channels/text/visible.ts";
 import type { ApprovalCard, Card, RunCard, TextCard } from "../core/cards.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
+import type { Messages } from "../core/words/messages.ts";
 
 export interface TerminalStyle {
   readonly messages: Messages;

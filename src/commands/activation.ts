@@ -1,16 +1,17 @@
+import { phrase, type Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const activation: CommandDefinition = {
   name: "activation",
-  summary: "In this room, answer every message or only those that mention the bot.",
+  summary: phrase("command.activation"),
   usage: ["/activation", "/activation mention", "/activation always"],
-  options: [{ name: "when", description: "When to answer here", choices: ["mention", "always"] }],
+  options: [{ name: "when", description: phrase("option.activation.when"), choices: ["mention", "always"] }],
   rank: "owner",
   async run({ args, route, sessionKey, services, reply }) {
-    const say = (tone: "info" | "success" | "warning", text: string, hint?: string) =>
+    const say = (tone: "info" | "success" | "warning", text: Wording, hint?: Wording) =>
       reply({ kind: "text", tone, text, ...(hint ? { hint } : {}) }, { private: true });
     if (route.chatType === "dm" || route.channel === "web") {
-      await say("info", "Here every message is for the bot; /activation is for rooms.");
+      await say("info", phrase("activation.rooms"));
       return;
     }
     const wanted = args.trim().toLowerCase();
@@ -18,22 +19,18 @@ export const activation: CommandDefinition = {
       const { activation: set } = await services.sessions.overrides(sessionKey);
       await say(
         "info",
-        set ? SAYS[set] : "This room follows the configuration (requireMention).",
-        `${USAGE} changes it.`,
+        phrase(set ? `activation.${set}` : "activation.configured"),
+        phrase("activation.change", { usage: USAGE }),
       );
       return;
     }
     if (wanted !== "mention" && wanted !== "always") {
-      await say("warning", `Usage: ${USAGE}`);
+      await say("warning", phrase("usage", { usage: USAGE }));
       return;
     }
     await services.sessions.set(sessionKey, { activation: wanted });
-    await say("success", SAYS[wanted]);
+    await say("success", phrase(`activation.${wanted}`));
   },
 };
 
 const USAGE = "/activation mention|always";
-const SAYS = {
-  mention: "In this room I answer only when I am addressed.",
-  always: "In this room I answer every message.",
-} as const;

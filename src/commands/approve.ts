@@ -1,17 +1,18 @@
-import { APPROVE_USAGE, parseApprove } from "../core/approvals/approve-text.ts";
+import { parseApprove } from "../core/approvals/approve-text.ts";
 import { slugOf } from "../core/approvals/record.ts";
 import { revokedCard } from "../core/approvals/revoked-card.ts";
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const approve: CommandDefinition = {
   name: "approve",
-  summary: "Decide a waiting request: allow once, allow always or deny. Or take back what allow always stored.",
+  summary: phrase("command.approve"),
   usage: ["/approve <id> allow-once", "/approve <id> allow-always", "/approve <id> deny", "/approve <id> revoke"],
   options: [
-    { name: "id", description: "The request's 8-character id, its full id, or a unique beginning", required: true },
+    { name: "id", description: phrase("option.approve.id"), required: true },
     {
       name: "decision",
-      description: "What you decide",
+      description: phrase("option.approve.decision"),
       choices: ["allow-once", "allow-always", "deny", "revoke"],
       required: true,
     },
@@ -21,7 +22,7 @@ export const approve: CommandDefinition = {
   async run({ args, actor, route, services, reply }) {
     const parsed = parseApprove(args);
     if (!parsed) {
-      await reply({ kind: "text", tone: "warning", text: APPROVE_USAGE }, { private: true });
+      await reply({ kind: "text", tone: "warning", text: phrase("approve.usage") }, { private: true });
       return;
     }
     if (parsed.decision === "revoke") {
@@ -29,12 +30,22 @@ export const approve: CommandDefinition = {
       return;
     }
     const { record, applied } = await services.approvals.resolve(parsed.id, parsed.decision, actor, { route });
-    const outcome = record.status === "denied" ? "Denied" : "Allowed";
+    const slug = slugOf(record.id);
+    const denied = record.status === "denied";
     await reply(
       {
         kind: "text",
-        tone: record.status === "denied" ? "info" : "success",
-        text: applied ? `${outcome} ${slugOf(record.id)}.` : `${slugOf(record.id)} was ${record.status} already.`,
+        tone: denied ? "info" : "success",
+        text: phrase(
+          denied
+            ? applied
+              ? "approve.denied"
+              : "approve.denied.already"
+            : applied
+              ? "approve.allowed"
+              : "approve.allowed.already",
+          { slug },
+        ),
       },
       { private: true },
     );

@@ -3,13 +3,14 @@
  * parser, completion in the web chat).
  */
 import type { Rank } from "../core/access/rank.ts";
-import type { Card } from "../core/cards.ts";
+import type { UnspokenCard } from "../core/cards.ts";
 import type { Actor, Route } from "../core/route.ts";
+import type { Wording } from "../core/words/phrase.ts";
 import type { CommandServices } from "./services.ts";
 
 export interface CommandOption {
   readonly name: string;
-  readonly description: string;
+  readonly description: Wording;
   readonly choices?: readonly string[];
   readonly required?: boolean;
 }
@@ -31,15 +32,15 @@ export interface CommandContext {
    */
   beginsOnce(): Promise<boolean>;
   /** Answers in the same conversation. `private` shows it to the asker alone where the platform can. */
-  reply(card: Card, options?: { readonly private?: boolean }): Promise<void>;
+  reply(card: UnspokenCard, options?: { readonly private?: boolean }): Promise<void>;
 }
 
 export interface CommandDefinition {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** At most 100 characters: the tightest platform (Discord). */
-  readonly summary: string;
-  readonly usage: readonly string[];
+  /** At most 100 characters in every language: the tightest platform (Discord). */
+  readonly summary: Wording;
+  readonly usage: readonly Wording[];
   readonly options: readonly CommandOption[];
   /** Who may use it; finer rules are the handler's. */
   readonly rank: Rank;

@@ -1,12 +1,13 @@
 /** Completion while typing `/`: command names first, then the option and value under the cursor. Pure. */
 import { atLeast, type Rank } from "../core/access/rank.ts";
+import { phrase, type Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export interface Completion {
   /** Replaces the whole typed text. */
   readonly insert: string;
   readonly label: string;
-  readonly detail: string;
+  readonly detail: Wording;
 }
 
 /** Discord shows at most 25; nobody reads more. */
@@ -51,7 +52,7 @@ export function complete(text: string, data: CompletionData): readonly Completio
 
 interface Candidate {
   readonly value: string;
-  readonly detail: string;
+  readonly detail: Wording;
   /** Something follows directly (`host=`). */
   readonly more?: boolean;
 }
@@ -75,7 +76,7 @@ function candidates(
         ...command.options
           .filter((one) => one.name !== "command" && !words.some((word) => word.startsWith(`${one.name}=`)))
           .map((one) => ({ value: `${one.name}=`, detail: one.description, more: true })),
-        { value: "explain", detail: "What would the policy say of a command?" },
+        { value: "explain", detail: phrase("option.explain") },
       ];
     }
     case "approve":

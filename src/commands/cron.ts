@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CronRequest, ListedCronJob } from "../core/events/cron.ts";
 import { nearestOf } from "../core/nearest.ts";
+import { type Phrase, phrase, type Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 const ACTIONS = ["list", "add", "remove", "run"] as const;
@@ -9,7 +10,7 @@ type Option = (typeof OPTIONS)[number];
 
 export const cron: CommandDefinition = {
   name: "cron",
-  summary: "Work at a later time: list, add, remove or run jobs (owner).",
+  summary: phrase("command.cron"),
   usage: [
     "/cron",
     "/cron add every=30m -- df -h",
@@ -20,13 +21,13 @@ export const cron: CommandDefinition = {
     "/cron run <job>",
   ],
   options: [
-    { name: "action", description: "What to do (default list)", choices: ACTIONS },
-    { name: "job", description: "Id or name of the job" },
-    { name: "at", description: "Once: 30m from now, or 2031-04-05T09:00" },
-    { name: "every", description: "Again and again: 15m, 2h, 1d" },
-    { name: "cron", description: "A cron expression" },
-    { name: "tz", description: "Time zone of at and cron" },
-    { name: "command", description: "What to run" },
+    { name: "action", description: phrase("option.action"), choices: ACTIONS },
+    { name: "job", description: phrase("option.cron.job") },
+    { name: "at", description: phrase("option.cron.at") },
+    { name: "every", description: phrase("option.cron.every") },
+    { name: "cron", description: phrase("option.cron.cron") },
+    { name: "tz", description: phrase("option.cron.tz") },
+    { name: "command", description: phrase("option.cron.command") },
   ],
   rank: "owner",
   async run(context) {
@@ -37,8 +38,8 @@ export const cron: CommandDefinition = {
         const jobs = await services.cron.list();
         await reply(
           jobs.length === 0
-            ? { kind: "text", tone: "info", text: "There are no jobs.", hint: "/cron add every=30m -- df -h" }
-            : { kind: "text", tone: "info", title: "Jobs", fields: jobs.map(jobField) },
+            ? { kind: "text", tone: "info", text: phrase("cron.none"), hint: "/cron add every=30m -- df -h" }
+            : { kind: "text", tone: "info", title: phrase("cron.title"), fields: jobs.map(jobField) },
           { private: true },
         );
         return;
@@ -63,9 +64,9 @@ export const cron: CommandDefinition = {
         await reply({
           kind: "text",
           tone: "success",
-          title: `Job ${job.id} is set`,
+          title: phrase("cron.set", { job: job.id }),
           fields: [jobField(job)],
-          hint: `Its cards come here. /cron remove ${job.id} takes it back.`,
+          hint: phrase("cron.set.hint", { job: job.id }),
         });
         return;
       }
@@ -73,15 +74,18 @@ export const cron: CommandDefinition = {
       case "run": {
         const job =
           action === "run" ? await services.cron.run(rest, context.eventId) : await services.cron.remove(rest);
-        const text = action === "run" ? `Job ${job.id} runs now.` : `Job ${job.id} is removed.`;
+        const text = phrase(action === "run" ? "cron.runs" : "cron.removed", { job: job.id });
         await reply({ kind: "text", tone: "info", text });
         return;
       }
       default: {
         const near = nearestOf(action, ACTIONS);
-        const text = `Unknown action "${action.slice(0, 32)}".${near ? ` Did you mean "${near}"?` : ""}`;
+        const given = action.slice(0, 32);
+        const text = near
+          ? phrase("cron.action.near", { action: given, near })
+          : phrase("cron.action", { action: given });
         await reply(
-          { kind: "text", tone: "warning", text, hint: `Use one of: ${ACTIONS.join(", ")}.` },
+          { kind: "text", tone: "warning", text, hint: phrase("cron.actions", { actions: ACTIONS }) },
           { private: true },
         );
       }
@@ -96,31 +100,43 @@ function cronId(eventId: string): string {
 
 export function jobField(job: ListedCronJob): {
   readonly label: string;
-  readonly value: string;
-  readonly note: string;
+  readonly value: Wording;
+  readonly note: Phrase;
 } {
-  const next = job.nextAtMs === undefined ? "no next time" : `next ${new Date(job.nextAtMs).toISOString()}`;
-  const last = job.last ? `; last ${new Date(job.last.atMs).toISOString()}: ${job.last.result}` : "";
+  const next =
+    job.nextAtMs === undefined
+      ? phrase("cron.noNext")
+      : phrase("cron.next", { time: new Date(job.nextAtMs).toISOString() });
+  const when = whenText(job);
   return {
     label: job.name ? `${job.id} ${job.name}` : job.id,
-    value: job.task.kind === "command" ? job.task.command : `tells the session: ${job.task.text}`,
-    note: `${whenText(job)}, ${next}${last}`,
+    value: job.task.kind === "command" ? job.task.command : phrase("cron.tells", { text: job.task.text }),
+    note: job.last
+      ? phrase("cron.times.last", {
+          when,
+          next,
+          time: new Date(job.last.atMs).toISOString(),
+          result: job.last.result,
+        })
+      : phrase("cron.times", { when, next }),
   };
 }
 
-export function whenText({ when }: Pick<ListedCronJob, "when">): string {
+export function whenText({ when }: Pick<ListedCronJob, "when">): string | Phrase {
   switch (when.kind) {
     case "at":
-      return "once";
+      return phrase("cron.once");
     case "every":
-      return `every ${when.everyMs % 60_000 === 0 ? `${when.everyMs / 60_000} min` : `${when.everyMs / 1_000} s`}`;
+      return when.everyMs % 60_000 === 0
+        ? phrase("cron.every.minutes", { minutes: when.everyMs / 60_000 })
+        : phrase("cron.every.seconds", { seconds: when.everyMs / 1_000 });
     case "cron":
-      return `${when.cron}${when.timezone ? ` in ${when.timezone}` : ""}`;
+      return when.timezone ? phrase("cron.in", { cron: when.cron, timezone: when.timezone }) : when.cron;
   }
 }
 
 /** `every=30m name=disk -- df -h`: options first, then what to do as the raw rest of the text. */
-export function parseCronText(text: string): { readonly request: CronRequest } | { readonly error: string } {
+export function parseCronText(text: string): { readonly request: CronRequest } | { readonly error: Phrase } {
   const given: Partial<Record<Option, string>> = {};
   let rest = text;
   for (;;) {
@@ -130,17 +146,17 @@ export function parseCronText(text: string): { readonly request: CronRequest } |
     if (!(OPTIONS as readonly string[]).includes(name)) {
       const near = nearestOf(name, OPTIONS);
       if (near === undefined) break;
-      return { error: `Unknown option "${name}". Did you mean "${near}"? What to do comes after --.` };
+      return { error: phrase("cron.option.near", { option: name, near }) };
     }
     given[name as Option] = double ?? single ?? bare ?? "";
     rest = rest.slice(whole.length);
   }
   const what = rest.replace(/^--(?:\s+|$)/, "");
-  if (what.trim() === "") return { error: "What should be done? For example: /cron add every=30m -- df -h" };
+  if (what.trim() === "") return { error: phrase("cron.what") };
   const { at, every, cron: expression, tz, name, workdir, timeout, as = "command" } = given;
-  if (as !== "command" && as !== "event") return { error: `as=${as} is neither command nor event.` };
+  if (as !== "command" && as !== "event") return { error: phrase("cron.as", { value: as }) };
   if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout))
-    return { error: `timeout=${timeout} is no number of seconds.` };
+    return { error: phrase("cron.timeout", { value: timeout }) };
   return {
     request: {
       ...(as === "event" ? { event: what } : { command: what }),

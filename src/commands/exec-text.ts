@@ -2,9 +2,11 @@
  * The text form of `/exec` (decisions.md D5): nothing → show; only session options → set; anything left after the
  * leading options → run, with those options for this call. The command is the raw rest of the text.
  */
+import { ExecError } from "../core/errors.ts";
 import { parseHost } from "../core/exec/exec-args.ts";
 import { nearestOf } from "../core/nearest.ts";
 import { ASK_LEVELS, type Ask, type ExecHost, SECURITY_LEVELS, type Security } from "../core/policy/types.ts";
+import { phrase, type Wording } from "../core/words/phrase.ts";
 
 /** Set session defaults when they stand alone. */
 const SESSION_OPTIONS = ["host", "security", "ask", "node"] as const;
@@ -30,7 +32,7 @@ export type ExecText =
   | { readonly kind: "set"; readonly options: ExecOptions }
   | { readonly kind: "run"; readonly options: ExecOptions; readonly command: string }
   | { readonly kind: "explain"; readonly command: string }
-  | { readonly kind: "error"; readonly message: string };
+  | { readonly kind: "error"; readonly message: Wording };
 
 export const EXEC_USAGE = "/exec [host=… security=… ask=… node=… timeout=… workdir=…] [--] <command>";
 
@@ -48,17 +50,17 @@ export function parseExecText(args: string): ExecText {
       // `FOO=1 make` sets a variable for make; a lone `foo=1` would run nothing and is a mistyped option.
       const alone = rest.slice(token.length).trim() === "" && seen === 0;
       if (near === undefined && alone && /^[a-z]/.test(token.name)) {
-        return { kind: "error", message: `Unknown option "${token.name}". Known: ${OPTIONS.join(", ")}.` };
+        return { kind: "error", message: phrase("exec.option.unknown", { option: token.name, known: OPTIONS }) };
       }
       if (near === undefined || !/^[a-z]/.test(token.name)) break;
       return {
         kind: "error",
-        message: `Unknown option "${token.name}". Did you mean "${near}"? If it belongs to the command, write: /exec -- ${rest.slice(0, 60)}`,
+        message: phrase("exec.option.near", { option: token.name, near, form: `/exec -- ${rest.slice(0, 60)}` }),
       };
     }
     const known = token.name === "for" ? "forMs" : token.name;
     if (options[known] !== undefined) {
-      return { kind: "error", message: `${token.name}= is given twice; which one do you mean?` };
+      return { kind: "error", message: phrase("exec.option.twice", { option: token.name }) };
     }
     const problem = setOption(options, token.name, token.value);
     if (problem) return { kind: "error", message: problem };
@@ -69,18 +71,18 @@ export function parseExecText(args: string): ExecText {
   const command = dashes ? rest.slice(dashes[0].length) : rest;
   if (command.trim() !== "") {
     if (options.forMs !== undefined) {
-      return { kind: "error", message: "for= belongs to session defaults; leave the command out, or leave for= out." };
+      return { kind: "error", message: phrase("exec.for.command") };
     }
     return { kind: "run", options, command };
   }
-  if (dashes) return { kind: "error", message: `There is no command after --. Usage: ${EXEC_USAGE}` };
+  if (dashes) return { kind: "error", message: phrase("exec.noCommand", { usage: EXEC_USAGE }) };
   if (seen === 0) return { kind: "show" };
   const callOnly = CALL_OPTIONS.find((name) => name !== "for" && options[name as keyof ExecOptions] !== undefined);
   if (callOnly) {
-    return { kind: "error", message: `${callOnly}= is for one command, and there is none. Usage: ${EXEC_USAGE}` };
+    return { kind: "error", message: phrase("exec.option.callOnly", { option: callOnly, usage: EXEC_USAGE }) };
   }
   if (!SESSION_OPTIONS.some((name) => options[name] !== undefined)) {
-    return { kind: "error", message: "for= needs something to set, for example: /exec ask=always for=30m" };
+    return { kind: "error", message: phrase("exec.for.alone") };
   }
   return { kind: "set", options };
 }
@@ -106,7 +108,7 @@ function isOption(name: string): name is (typeof OPTIONS)[number] {
   return (OPTIONS as readonly string[]).includes(name);
 }
 
-function setOption(options: ExecOptions, name: (typeof OPTIONS)[number], value: string): string | undefined {
+function setOption(options: ExecOptions, name: (typeof OPTIONS)[number], value: string): Wording | undefined {
   switch (name) {
     case "host":
       try {
@@ -114,25 +116,27 @@ function setOption(options: ExecOptions, name: (typeof OPTIONS)[number], value: 
         if (host) options.host = host;
         return undefined;
       } catch (error) {
-        return (error as Error).message;
+        if (error instanceof ExecError) return error.wording;
+        throw error;
       }
     case "security":
       return choose(options, "security", value, SECURITY_LEVELS);
     case "ask":
       return choose(options, "ask", value, ASK_LEVELS);
     case "node":
-      if (value === "") return "node= needs the id or name of a paired node.";
+      if (value === "") return phrase("exec.option.node");
       options.node = value;
       return undefined;
     case "workdir":
-      if (value === "") return "workdir= needs a directory.";
+      if (value === "") return phrase("exec.option.workdir");
       options.workdir = value;
       return undefined;
     case "timeout":
     case "yieldMs": {
       const amount = Number(value);
       if (value === "" || !Number.isFinite(amount) || amount < 0) {
-        return `${name}=${value} is not a number of ${name === "timeout" ? "seconds" : "milliseconds"}, 0 or more.`;
+        const unit = name === "timeout" ? "exec.option.seconds" : "exec.option.milliseconds";
+        return phrase(unit, { option: name, value });
       }
       options[name] = amount;
       return undefined;
@@ -140,13 +144,14 @@ function setOption(options: ExecOptions, name: (typeof OPTIONS)[number], value: 
     case "pty":
     case "background": {
       const on = ["true", "on", "yes", "1"].includes(value.toLowerCase());
-      if (!on && !["false", "off", "no", "0"].includes(value.toLowerCase())) return `${name}= takes on or off.`;
+      if (!on && !["false", "off", "no", "0"].includes(value.toLowerCase()))
+        return phrase("exec.option.onOff", { option: name });
       options[name] = on;
       return undefined;
     }
     case "for": {
       const match = /^(\d{1,6})(s|m|h|d)$/.exec(value);
-      if (!match) return "for= takes a duration such as 30m, 2h or 1d.";
+      if (!match) return phrase("exec.for.duration");
       const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as "s" | "m" | "h" | "d"];
       options.forMs = Number(match[1]) * unit;
       return undefined;
@@ -159,9 +164,9 @@ function choose<K extends "security" | "ask">(
   name: K,
   value: string,
   allowed: readonly NonNullable<ExecOptions[K]>[],
-): string | undefined {
+): Wording | undefined {
   const wanted = value.toLowerCase() as NonNullable<ExecOptions[K]>;
-  if (!allowed.includes(wanted)) return `Invalid ${name} "${value}". Allowed values: ${allowed.join(", ")}.`;
+  if (!allowed.includes(wanted)) return phrase("exec.option.invalid", { option: name, value, allowed });
   options[name] = wanted;
   return undefined;
 }

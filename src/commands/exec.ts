@@ -1,25 +1,26 @@
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 import { EXEC_USAGE, type ExecOptions, parseExecText } from "./exec-text.ts";
 
 export const exec: CommandDefinition = {
   name: "exec",
-  summary: "Run a command, or show and set how commands run in this conversation.",
+  summary: phrase("command.exec"),
   usage: [
     EXEC_USAGE,
     "/exec ls -la",
     "/exec timeout=60 -- make",
-    "/exec                        (show what holds here)",
-    "/exec ask=always for=30m     (set it for this conversation)",
-    "/exec explain <command>      (what would the policy say?)",
+    phrase("usage.exec.show"),
+    phrase("usage.exec.set"),
+    phrase("usage.exec.explain"),
   ],
   options: [
-    { name: "command", description: "The command to run, exactly as typed" },
-    { name: "host", description: "Where to run", choices: ["auto", "sandbox", "gateway", "node"] },
-    { name: "security", description: "Session default", choices: ["deny", "allowlist", "full"] },
-    { name: "ask", description: "Session default", choices: ["off", "on-miss", "always"] },
-    { name: "node", description: "Id or name of a paired node" },
-    { name: "timeout", description: "Seconds, 0 for no limit" },
-    { name: "workdir", description: "Existing directory" },
+    { name: "command", description: phrase("option.command") },
+    { name: "host", description: phrase("option.host"), choices: ["auto", "sandbox", "gateway", "node"] },
+    { name: "security", description: phrase("option.security"), choices: ["deny", "allowlist", "full"] },
+    { name: "ask", description: phrase("option.ask"), choices: ["off", "on-miss", "always"] },
+    { name: "node", description: phrase("option.node") },
+    { name: "timeout", description: phrase("option.timeout") },
+    { name: "workdir", description: phrase("option.workdir") },
   ],
   rank: "authorized",
   async run(context) {
@@ -45,9 +46,9 @@ export const exec: CommandDefinition = {
           {
             kind: "text",
             tone: "success",
-            title: "Set for this conversation",
+            title: phrase("exec.set"),
             fields: [...(await services.policy(context))],
-            hint: "Where a stricter layer holds, it wins. /exec shows what holds.",
+            hint: phrase("exec.set.hint"),
           },
           { private: true },
         );
@@ -58,9 +59,9 @@ export const exec: CommandDefinition = {
           {
             kind: "text",
             tone: "info",
-            title: "How commands run in this conversation",
+            title: phrase("exec.show"),
             fields: [...(await services.policy(context))],
-            hint: "Run one: /exec ls -la",
+            hint: phrase("exec.show.hint"),
           },
           { private: true },
         );
@@ -84,16 +85,13 @@ export const exec: CommandDefinition = {
 /** `/bash cmd` and `!cmd` (decisions.md D5): everything is the command. */
 export const bash: CommandDefinition = {
   name: "bash",
-  summary: "Run the rest of the line as a command; the same as !command.",
+  summary: phrase("command.bash"),
   usage: ["/bash <command>", "!<command>"],
-  options: [{ name: "command", description: "The command to run, exactly as typed", required: true }],
+  options: [{ name: "command", description: phrase("option.command"), required: true }],
   rank: "authorized",
   async run(context) {
     if (!context.services.bashEnabled()) {
-      await context.reply(
-        { kind: "text", tone: "warning", text: "/bash is off here (commands.bash). Use /exec <command>." },
-        { private: true },
-      );
+      await context.reply({ kind: "text", tone: "warning", text: phrase("bash.off") }, { private: true });
       return;
     }
     await context.services.exec.begin(

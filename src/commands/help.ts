@@ -1,12 +1,13 @@
 import { atLeast } from "../core/access/rank.ts";
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const help: CommandDefinition = {
   name: "help",
   aliases: ["commands"],
-  summary: "What you can type here.",
+  summary: phrase("command.help"),
   usage: ["/help", "/help <command>"],
-  options: [{ name: "command", description: "Show one command in detail" }],
+  options: [{ name: "command", description: phrase("option.help.command") }],
   rank: "unknown",
   async run({ args, rank, services, reply }) {
     const wanted = args.replace(/^\//, "").toLowerCase();
@@ -19,7 +20,7 @@ export const help: CommandDefinition = {
           tone: "info",
           title: `/${one.name}`,
           text: one.summary,
-          code: one.usage.join("\n"),
+          code: { lines: one.usage },
           ...(one.options.length > 0
             ? {
                 fields: one.options.map((option) => ({
@@ -38,9 +39,9 @@ export const help: CommandDefinition = {
       {
         kind: "text",
         tone: wanted ? "warning" : "info",
-        title: wanted ? `There is no command /${wanted.slice(0, 32)}` : "What you can type here",
+        title: wanted ? phrase("help.unknown", { name: wanted.slice(0, 32) }) : phrase("help.title"),
         fields: visible.map((command) => ({ label: `/${command.name}`, value: command.summary })),
-        hint: "Start with: /exec ls -la",
+        hint: phrase("help.hint"),
       },
       { private: true },
     );

@@ -1,12 +1,15 @@
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
+
+const USAGE = ["/pair", "/pair approve <code>", "/pair dismiss <code>"] as const;
 
 export const pair: CommandDefinition = {
   name: "pair",
-  summary: "Let people in who asked to talk to the bot: list, approve or dismiss a code.",
-  usage: ["/pair", "/pair approve <code>", "/pair dismiss <code>"],
+  summary: phrase("command.pair"),
+  usage: USAGE,
   options: [
-    { name: "action", description: "What to do (default list)", choices: ["list", "approve", "dismiss"] },
-    { name: "code", description: "The 8 characters the person was shown" },
+    { name: "action", description: phrase("option.action"), choices: ["list", "approve", "dismiss"] },
+    { name: "code", description: phrase("option.pair.code") },
   ],
   rank: "owner",
   async run({ args, actor, services, reply }) {
@@ -16,24 +19,30 @@ export const pair: CommandDefinition = {
       const requests = await services.pairing.list();
       await reply(
         requests.length === 0
-          ? { kind: "text", tone: "info", text: "Nobody is waiting to be let in." }
+          ? { kind: "text", tone: "info", text: phrase("pair.none") }
           : {
               kind: "text",
               tone: "info",
-              title: "Waiting to be let in",
+              title: phrase("pair.title"),
               fields: requests.map((request) => ({
                 label: request.code,
-                value: `${request.actor.display ?? request.actor.id} on ${request.channel}`,
+                value: phrase("pair.who", {
+                  who: request.actor.display ?? request.actor.id,
+                  channel: request.channel,
+                }),
                 note: request.actor.id,
               })),
-              hint: "/pair approve <code> lets one in, to direct messages only.",
+              hint: phrase("pair.hint"),
             },
         { private: true },
       );
       return;
     }
     if ((action !== "approve" && action !== "dismiss") || code === "") {
-      await reply({ kind: "text", tone: "warning", text: `Usage: ${this.usage.join(" · ")}` }, { private: true });
+      await reply(
+        { kind: "text", tone: "warning", text: phrase("usage", { usage: USAGE.join(" · ") }) },
+        { private: true },
+      );
       return;
     }
     const request =
@@ -43,7 +52,7 @@ export const pair: CommandDefinition = {
       {
         kind: "text",
         tone: action === "approve" ? "success" : "info",
-        text: action === "approve" ? `${who} may now talk to the bot directly.` : `Dismissed the request of ${who}.`,
+        text: phrase(action === "approve" ? "pair.approved" : "pair.dismissed", { who }),
       },
       { private: true },
     );

@@ -1,4 +1,5 @@
 import { PROCESS_ACTIONS as ACTIONS, type ProcessAction as Action } from "../core/exec/process-tool.ts";
+import { type Phrase, phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 /** A second time would be a second line. */
@@ -7,7 +8,7 @@ const INPUTS: ReadonlySet<Action> = new Set(["write", "send-keys", "submit", "pa
 export const process: CommandDefinition = {
   name: "process",
   aliases: ["ps"],
-  summary: "Look at background sessions: list, log, poll, write, kill and more.",
+  summary: phrase("command.process"),
   usage: [
     "/process",
     "/process log <session> [offset=0] [limit=200]",
@@ -18,11 +19,11 @@ export const process: CommandDefinition = {
     "/process kill <session>",
   ],
   options: [
-    { name: "action", description: "What to do (default list)", choices: ACTIONS },
-    { name: "session", description: "The session's id, for example quiet-otter" },
-    { name: "data", description: "Text to write or paste, key names, or a size such as 100x40" },
-    { name: "offset", description: "First line of the log, from 0" },
-    { name: "limit", description: "How many lines of the log" },
+    { name: "action", description: phrase("option.action"), choices: ACTIONS },
+    { name: "session", description: phrase("option.process.session") },
+    { name: "data", description: phrase("option.process.data") },
+    { name: "offset", description: phrase("option.process.offset") },
+    { name: "limit", description: phrase("option.process.limit") },
   ],
   rank: "authorized",
   async run({ args, agentId, services, reply, beginsOnce }) {
@@ -44,7 +45,7 @@ export const process: CommandDefinition = {
       return;
     }
     const result = await services.process(parsed.call, agentId);
-    const text = result.content.map((part) => part.text).join("\n");
+    const text = result.said ?? result.content.map((part) => part.text).join("\n");
     const failed = (result.details as { status?: string }).status === "failed";
     const listing = parsed.call.action === "log" || parsed.call.action === "poll" || parsed.call.action === "list";
     await reply(
@@ -59,47 +60,47 @@ export const process: CommandDefinition = {
 type Call = { action: Action } & Record<string, unknown>;
 
 /** `<action> [session] [rest]`; text for `write` and `paste` stays as typed. */
-export function parseProcessText(args: string): { readonly call: Call } | { readonly error: string } {
+export function parseProcessText(args: string): { readonly call: Call } | { readonly error: Phrase } {
   const match = /^(\S+)?\s*(\S+)?\s*([\s\S]*)$/.exec(args.trim());
   const [, first = "list", sessionId, rest = ""] = match ?? [];
   const action = first.toLowerCase() as Action;
   if (!ACTIONS.includes(action)) {
-    return { error: `Unknown action "${first.slice(0, 32)}". Use one of: ${ACTIONS.join(", ")}.` };
+    return { error: phrase("process.action", { action: first.slice(0, 32), actions: ACTIONS }) };
   }
   if (action === "list") return { call: { action } };
-  if (!sessionId) return { error: `Which session? /process ${action} <session>. /process shows them.` };
+  if (!sessionId) return { error: phrase("process.session", { form: `/process ${action} <session>` }) };
   const call: Call = { action, sessionId };
   switch (action) {
     case "log":
       for (const token of rest.split(/\s+/).filter((part) => part !== "")) {
         const option = /^(offset|limit)[=:](\d+)$/.exec(token);
-        if (!option) return { error: `Unknown option "${token.slice(0, 32)}". The log takes offset=… and limit=….` };
+        if (!option) return { error: phrase("process.logOption", { option: token.slice(0, 32) }) };
         call[option[1] as string] = Number(option[2]);
       }
       break;
     case "write":
-      if (rest === "") return { error: "What should be written? /process write <session> <text>" };
+      if (rest === "") return { error: phrase("process.write") };
       call.data = `${rest}\n`;
       break;
     case "paste":
-      if (rest === "") return { error: "What should be pasted? /process paste <session> <text>" };
+      if (rest === "") return { error: phrase("process.paste") };
       call.text = rest;
       break;
     case "send-keys": {
       const keys = rest.split(/\s+/).filter((key) => key !== "");
-      if (keys.length === 0) return { error: "Which keys? For example: /process send-keys <session> C-c Enter" };
+      if (keys.length === 0) return { error: phrase("process.keys") };
       call.keys = keys;
       break;
     }
     case "resize": {
       const size = /^(\d{1,5})\s*[x×\s]\s*(\d{1,5})$/i.exec(rest);
-      if (!size) return { error: "Which size? Columns and rows, for example: /process resize <session> 100x40" };
+      if (!size) return { error: phrase("process.size") };
       call.cols = Number(size[1]);
       call.rows = Number(size[2]);
       break;
     }
     default:
-      if (rest !== "") return { error: `/process ${action} takes a session and nothing else.` };
+      if (rest !== "") return { error: phrase("process.nothingElse", { action }) };
   }
   return { call };
 }

@@ -1,20 +1,21 @@
 /** What commands may use: the same services the HTTP tools, the CLI and the cards use. Built by the gateway. */
 import type { Pairing, PairingRequest } from "../core/access/pairing.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
-import type { Card } from "../core/cards.ts";
+import type { UnspokenCard } from "../core/cards.ts";
 import type { Cron } from "../core/events/cron.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { Actor, Route } from "../core/route.ts";
 import type { Sessions } from "../core/sessions/sessions.ts";
+import type { Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export interface PolicyField {
   readonly label: string;
-  readonly value: string;
+  readonly value: Wording;
   /** Where the value comes from: `config: tools.exec.mode`, `/exec of this chat`. */
-  readonly note: string;
+  readonly note: Wording;
 }
 
 export interface StatusReport {
@@ -23,7 +24,11 @@ export interface StatusReport {
   readonly upMs: number;
   readonly state: "ready" | "draining" | "not-ready";
   readonly problems: readonly string[];
-  readonly channels: readonly { readonly name: string; readonly state: string; readonly detail?: string }[];
+  readonly channels: readonly {
+    readonly name: string;
+    readonly state: "connected" | "connecting" | "stopped" | "failed";
+    readonly detail?: string;
+  }[];
   readonly queue: {
     readonly waiting: number;
     readonly delayed: number;
@@ -66,7 +71,7 @@ export interface CommandServices {
   /** The effective exec policy of this conversation, each value with its source. */
   policy(scope: CommandScope): Promise<readonly PolicyField[]>;
   /** What the policy would say of this command, without running it. */
-  explain(command: string, scope: CommandScope): Promise<Card>;
+  explain(command: string, scope: CommandScope): Promise<UnspokenCard>;
   status(): Promise<StatusReport>;
-  runCard(record: RunRecord): Card;
+  runCard(record: RunRecord): UnspokenCard;
 }

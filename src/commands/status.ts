@@ -1,11 +1,12 @@
 import { slugOf } from "../core/approvals/record.ts";
+import { type Phrase, phrase, type Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 const MAX_NAMES = 10;
 
 export const status: CommandDefinition = {
   name: "status",
-  summary: "What is running, what waits for you, and whether all is well.",
+  summary: phrase("command.status"),
   usage: ["/status"],
   options: [],
   rank: "authorized",
@@ -19,42 +20,42 @@ export const status: CommandDefinition = {
       {
         kind: "text",
         tone: healthy ? "success" : "warning",
-        title: healthy ? "All is well" : "Needs a look",
+        title: phrase(healthy ? "status.well" : "status.look"),
         fields: [
           {
-            label: "Gateway",
-            value: `${report.gatewayId}, ${report.state}`,
-            note: `version ${report.version}, up ${ago(report.upMs)}`,
+            label: phrase("status.gateway"),
+            value: phrase("status.gateway.value", { id: report.gatewayId, state: phrase(`state.${report.state}`) }),
+            note: phrase("status.version", { version: report.version, time: ago(report.upMs) }),
           },
-          ...report.problems.map((problem) => ({ label: "Problem", value: problem })),
+          ...report.problems.map((problem) => ({ label: phrase("status.problem"), value: problem })),
           ...report.channels.map((channel) => ({
             label: channel.name,
-            value: channel.state,
+            value: phrase(`state.${channel.state}`),
             ...(channel.detail ? { note: channel.detail } : {}),
           })),
           {
-            label: "Running",
+            label: phrase("status.running"),
             value: String(runs.length),
             ...(runs.length > 0 ? { note: names(runs.map((run) => run.sessionId)) } : {}),
           },
           ...(queued.length > 0
             ? [
                 {
-                  label: "Waiting in line",
+                  label: phrase("status.queued"),
                   value: String(queued.length),
                   note: names(queued.map((run) => run.sessionId)),
                 },
               ]
             : []),
           {
-            label: "Waiting for a decision",
+            label: phrase("status.decisions"),
             value: String(pending.length),
             ...(pending.length > 0 ? { note: pending.map((record) => slugOf(record.id)).join(", ") } : {}),
           },
           {
-            label: "Messages on their way",
+            label: phrase("status.messages"),
             value: String(report.queue.waiting + report.queue.delayed + report.queue.active),
-            ...(report.queue.dead > 0 ? { note: `${report.queue.dead} could not be delivered` } : {}),
+            ...(report.queue.dead > 0 ? { note: phrase("status.dead", { count: report.queue.dead }) } : {}),
           },
         ],
       },
@@ -64,15 +65,18 @@ export const status: CommandDefinition = {
 };
 
 /** A flood must not become a page of names. */
-function names(ids: readonly string[]): string {
+function names(ids: readonly string[]): Wording {
   const more = ids.length - MAX_NAMES;
-  return `${ids.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const shown = ids.slice(0, MAX_NAMES).join(", ");
+  return more > 0 ? phrase("status.more", { names: shown, more }) : shown;
 }
 
-function ago(ms: number): string {
+function ago(ms: number): Phrase {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return `${Math.floor(ms / 1000)} s`;
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 1) return phrase("time.seconds", { seconds: Math.floor(ms / 1000) });
+  if (minutes < 60) return phrase("time.minutes", { minutes });
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+  return hours < 48
+    ? phrase("time.hours", { hours, minutes: minutes % 60 })
+    : phrase("time.days", { count: Math.floor(hours / 24) });
 }

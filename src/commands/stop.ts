@@ -1,25 +1,21 @@
 import { atLeast } from "../core/access/rank.ts";
+import { type Phrase, phrase, type Value } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const stop: CommandDefinition = {
   name: "stop",
-  summary: "Stop what runs in this conversation, the agent too, and cancel its waiting requests.",
+  summary: phrase("command.stop"),
   usage: ["/stop", "/stop all"],
-  options: [
-    { name: "scope", description: "run: this conversation; all: every conversation (owner)", choices: ["run", "all"] },
-  ],
+  options: [{ name: "scope", description: phrase("option.stop.scope"), choices: ["run", "all"] }],
   rank: "authorized",
   async run({ args, rank, sessionKey, services, reply }) {
     const all = args.toLowerCase() === "all";
     if (args !== "" && args.toLowerCase() !== "run" && !all) {
-      await reply({ kind: "text", tone: "warning", text: "Usage: /stop or /stop all" }, { private: true });
+      await reply({ kind: "text", tone: "warning", text: phrase("stop.usage") }, { private: true });
       return;
     }
     if (all && !atLeast(rank, "owner")) {
-      await reply(
-        { kind: "text", tone: "error", text: "Only an owner can stop every conversation." },
-        { private: true },
-      );
+      await reply({ kind: "text", tone: "error", text: phrase("stop.onlyOwner") }, { private: true });
       return;
     }
     const mine = (key: string) => all || key === sessionKey;
@@ -29,26 +25,30 @@ export const stop: CommandDefinition = {
     let cancelled = 0;
     for (const approval of await services.approvals.pending()) {
       if (!mine(approval.request.sessionKey)) continue;
-      if (await services.approvals.cancel(approval.id, "Cancelled by /stop.")) cancelled++;
+      if (await services.approvals.cancel(approval.id, phrase("request.stopped"))) cancelled++;
     }
     const parts = [
-      count(turns, "answer"),
-      count(stopped, "command"),
-      count(cancelled, "waiting request"),
-      count(messages, "waiting message"),
-    ].filter((part) => part !== "");
+      ...counted("stop.answers", turns),
+      ...counted("stop.commands", stopped),
+      ...counted("stop.requests", cancelled),
+      ...counted("stop.messages", messages),
+    ];
     await reply({
       kind: "text",
       tone: "info",
-      text: parts.length > 0 ? `Stopped ${listed(parts)}.` : "Nothing is running here and nothing is waiting.",
+      text: parts.length > 0 ? phrase("stop.done", { what: listed(parts) }) : phrase("stop.nothing"),
     });
   },
 };
 
-function listed(parts: readonly string[]): string {
-  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+function counted(
+  key: "stop.answers" | "stop.commands" | "stop.requests" | "stop.messages",
+  count: number,
+): readonly Phrase[] {
+  return count === 0 ? [] : [phrase(key, { count })];
 }
 
-function count(amount: number, noun: string): string {
-  return amount === 0 ? "" : `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+function listed(parts: readonly Phrase[]): Value {
+  const last = parts.at(-1);
+  return parts.length < 2 || last === undefined ? parts : phrase("list.and", { first: parts.slice(0, -1), last });
 }

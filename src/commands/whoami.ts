@@ -1,42 +1,39 @@
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const whoami: CommandDefinition = {
   name: "whoami",
   aliases: ["id"],
-  summary: "Your ids here and what you may do: the first thing to look at when setting up.",
+  summary: phrase("command.whoami"),
   usage: ["/whoami"],
   options: [],
   rank: "unknown",
   async run({ actor, route, rank, sessionKey, agentId, reply }) {
     const fields = [
-      { label: "You", value: actor.display ? `${actor.display} (${actor.id})` : actor.id },
-      { label: "Rank", value: rank, note: RANK_NOTES[rank] },
+      { label: phrase("whoami.you"), value: actor.display ? `${actor.display} (${actor.id})` : actor.id },
+      { label: phrase("whoami.rank"), value: rank, note: phrase(`rank.${rank}`) },
       {
-        label: "Channel",
+        label: phrase("whoami.channel"),
         value: route.accountId === "default" ? route.channel : `${route.channel}/${route.accountId}`,
       },
-      { label: "Chat", value: route.chatId },
-      ...(route.threadId ? [{ label: "Thread", value: route.threadId }] : []),
+      { label: phrase("whoami.chat"), value: route.chatId },
+      ...(route.threadId ? [{ label: phrase("whoami.thread"), value: route.threadId }] : []),
     ];
     const known = rank !== "unknown";
     await reply(
       {
         kind: "text",
         tone: "info",
-        title: "Who you are here",
+        title: phrase("whoami.title"),
         fields: known
-          ? [...fields, { label: "Agent", value: agentId }, { label: "Session", value: sessionKey }]
+          ? [
+              ...fields,
+              { label: phrase("whoami.agent"), value: agentId },
+              { label: phrase("whoami.session"), value: sessionKey },
+            ]
           : fields,
       },
       { private: true },
     );
   },
 };
-
-const RANK_NOTES = {
-  owner: "may do everything, including changing who else may",
-  approver: "may decide requests",
-  authorized: "may run commands",
-  known: "may talk to the bot",
-  unknown: "not paired yet",
-} as const;

@@ -1,14 +1,18 @@
 /**
  * What the product says, free of any platform. A channel adapter turns a card into its own payload; core never
  * knows how. Text fields are untrusted data (commands, output, names): adapters escape them, never interpret them.
+ *
+ * `W` is what sentences are made of: phrases while a card is on its way, plain text once it is in the language of
+ * whoever reads it, which is all that a channel sees.
  */
 
 import type { ApprovalDecision, EffectiveHost } from "./policy/types.ts";
 import type { Actor } from "./route.ts";
+import type { Wording } from "./words/phrase.ts";
 
 export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "cancelled";
 
-export interface ApprovalCard {
+export interface ApprovalCard<W extends Wording = string> {
   readonly kind: "approval";
   readonly state: ApprovalState;
   readonly approvalId: string;
@@ -23,12 +27,12 @@ export interface ApprovalCard {
   /** Names only, never values. */
   readonly envKeys: readonly string[];
   /** Sentences: why it asks. */
-  readonly reasons: readonly string[];
-  readonly warnings: readonly string[];
+  readonly reasons: readonly W[];
+  readonly warnings: readonly W[];
   /** UTF-16 spans of the executable words, when `commandHighlighting` is on. */
   readonly highlights: readonly { readonly start: number; readonly end: number }[];
   /** Sentences: exactly what "Allow always" would store or has stored. Empty when it is not offered. */
-  readonly always: readonly string[];
+  readonly always: readonly W[];
   readonly offered: readonly ApprovalDecision[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -42,14 +46,14 @@ export interface ApprovalCard {
   /** Given with a denial. */
   readonly comment?: string;
   /** What became of it: `running for 00:42`, `exit 0 in 1m12s`, `The gateway restarted; still waiting for you.` */
-  readonly statusLine?: string;
+  readonly statusLine?: W;
 }
 
 export type RunOutcome = "completed" | "failed" | "timed-out" | "killed" | "lost" | "not-started";
 
 export type RunAction = "stop" | "full-log" | "run-again";
 
-export interface RunCard {
+export interface RunCard<W extends Wording = string> {
   readonly kind: "run";
   readonly state: "running" | "finished";
   /** It waits for a place and has not been started; `startedAtMs` is since when. */
@@ -70,23 +74,23 @@ export interface RunCard {
   readonly outcome?: RunOutcome;
   readonly exitCode?: number | null;
   readonly exitSignal?: string | null;
-  readonly notes: readonly string[];
+  readonly notes: readonly W[];
   /** A finished run that can be watched again. */
   readonly recorded?: true;
   readonly actions: readonly RunAction[];
 }
 
-export interface TextCard {
+export interface TextCard<W extends Wording = string> {
   readonly kind: "text";
   readonly tone: "info" | "success" | "warning" | "error";
-  readonly title?: string;
-  readonly text?: string;
+  readonly title?: W;
+  readonly text?: W;
   /** Shown as a two-column list. `note` is small print, for example where a value comes from. */
-  readonly fields?: readonly { readonly label: string; readonly value: string; readonly note?: string }[];
+  readonly fields?: readonly { readonly label: W; readonly value: W; readonly note?: W }[];
   /** Monospace block. */
-  readonly code?: string;
+  readonly code?: W;
   /** One short line: what to do next. */
-  readonly hint?: string;
+  readonly hint?: W;
 }
 
 /** What a person typed, echoed so that every device shows the same conversation (web chat only). */
@@ -96,7 +100,10 @@ export interface SaidCard {
   readonly text: string;
 }
 
-export type Card = ApprovalCard | RunCard | TextCard | SaidCard;
+export type Card<W extends Wording = string> = ApprovalCard<W> | RunCard<W> | TextCard<W> | SaidCard;
+
+/** A card whose sentences are not in anybody's language yet. */
+export type UnspokenCard = Card<Wording>;
 
 /** What a button stands for. Stateless, so that buttons survive restarts. */
 export type PressAction =

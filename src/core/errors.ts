@@ -1,7 +1,10 @@
 /**
  * Errors of a call that was not acceptable. The code is a closed set and is what programs look at; the message
- * says what happened, why, and what to do, and is the same in chat, CLI, web and HTTP.
+ * says what happened, why, and what to do, and is the same in chat, CLI, web and HTTP. What can reach a person is
+ * a phrase, so that chat and web say it in their language; `message` is always its English.
  */
+import { inEnglish, type Wording } from "./words/phrase.ts";
+
 export type ErrorCode =
   | "invalid-argument"
   | "command-empty"
@@ -46,10 +49,13 @@ export type ErrorCode =
 export class ExecError extends Error {
   override readonly name = "ExecError";
   readonly code: ErrorCode;
+  /** For whoever reads it in a language of their own. */
+  readonly wording: Wording;
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  constructor(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) {
-    super(message);
+  constructor(code: ErrorCode, wording: Wording, details?: Readonly<Record<string, unknown>>) {
+    super(inEnglish(wording));
     this.code = code;
+    this.wording = wording;
     this.details = details;
   }
 }

@@ -19,6 +19,8 @@ export interface Outbound {
   readonly key: string;
   readonly route: Route;
   readonly card: Card;
+  /** BCP 47 tag of the language that the card's sentences are in; what a channel adds to them is in the same one. */
+  readonly locale?: string;
   /** Only this person sees it, where the platform can do that. */
   readonly onlyFor?: Actor;
   /** A file to attach: the full log. */

@@ -107,7 +107,7 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
       rates: account.sendRate,
       ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
     },
-    adapterDeps(account.commands.native, options),
+    adapterDeps(account, options),
   );
 }
 
@@ -127,7 +127,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
     },
-    adapterDeps(account.commands.native, options),
+    adapterDeps(account, options),
   );
 }
 
@@ -159,20 +159,23 @@ async function telegramChannel(id: string, account: TelegramAccountConfig, optio
         : {}),
     },
     {
-      ...adapterDeps(account.commands.native, options),
+      ...adapterDeps(account, options),
       onChatMigrated: (from, to) => options.onChatMigrated?.(id, from, to),
     },
   );
 }
 
-function adapterDeps(native: boolean | "auto" | undefined, options: ChannelsOptions): AdapterDeps {
+function adapterDeps(
+  account: SlackAccountConfig | DiscordAccountConfig | TelegramAccountConfig,
+  options: ChannelsOptions,
+): AdapterDeps {
   const { config, clock, logger, redactor, suggest } = options;
-  const registers = (native ?? config.commands.native) !== false;
+  const registers = (account.commands.native ?? config.commands.native) !== false;
   return {
     clock,
     redactor,
     suggest,
-    locale: config.messages.locale,
+    locale: account.locale ?? config.messages.locale,
     log: logger,
     commands: registers ? nativeCommands(options.commands, config.commands.bash) : [],
   };

@@ -7,6 +7,7 @@ import type { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RawData, WebSocket } from "ws";
 import { type ErrorCode, ExecError } from "../core/errors.ts";
 import type { Actor } from "../core/route.ts";
+import { languageOf } from "../core/words/languages.ts";
 import {
   CLOSE_CODES,
   type ErrorBody,
@@ -157,12 +158,12 @@ export class Connection {
     this.#connecting = true;
     try {
       if (frame.method !== "connect") throw new ExecError("unauthorized", "The first frame must be connect.");
-      const { client, token } = methods.connect.parse(frame.params);
+      const { client, token, locale } = methods.connect.parse(frame.params);
       await gate.check(token, this.#peer);
       if (draining()) throw new ExecError("draining", "The gateway is stopping. Reconnect soon.");
       if (this.#closing) return;
       clearTimeout(this.#deadline);
-      this.#client = { kind: client.kind, actor: actorFor(client.kind) };
+      this.#client = { kind: client.kind, actor: actorFor(client.kind, locale) };
       deps.metrics.ws.clients.inc({ kind: client.kind });
       deps.logger.debug({ connection: this.id, client, address: this.#peer.address }, "client connected");
       this.#send({
@@ -240,7 +241,7 @@ export class Connection {
   }
 
   #body(error: unknown, method: string): ErrorBody {
-    const body = errorBody(error);
+    const body = errorBody(error, languageOf(this.#client?.actor.locale));
     if (body) return body;
     const reference = this.#parts.deps.newId();
     this.#parts.deps.logger.error({ err: error, reference, method }, "request failed");
@@ -258,8 +259,14 @@ function readFrame(bytes: Buffer, isBinary: boolean, connected: boolean): Reques
   return parsed.data;
 }
 
-function actorFor(kind: ClientKind): Actor {
-  return { kind: "person", channel: kind === "web" ? "web" : "cli", accountId: "default", id: "operator" };
+function actorFor(kind: ClientKind, locale: string | undefined): Actor {
+  return {
+    kind: "person",
+    channel: kind === "web" ? "web" : "cli",
+    accountId: "default",
+    id: "operator",
+    ...(locale === undefined ? {} : { locale }),
+  };
 }
 
 function closeCodeFor(code: string): number {

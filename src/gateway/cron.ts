@@ -1,7 +1,7 @@
 /** Cron as the gateway runs it: which conversation a job speaks in, and how its command takes the ordinary way. */
 import type { Clock, NewId } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
-import { type Cron, type CronJob, type CronOrigin, createCron } from "../core/events/cron.ts";
+import { type Cron, type CronJob, type CronOrigin, createCron, type ListedCronJob } from "../core/events/cron.ts";
 import type { Deliveries } from "../core/events/deliveries.ts";
 import type { Queue } from "../core/events/queue.ts";
 import type { SystemEvents } from "../core/events/system-events.ts";
@@ -10,6 +10,7 @@ import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { Actor, Route } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
+import { inEnglish, phrase } from "../core/words/phrase.ts";
 import type { ServerDeps } from "./server-deps.ts";
 import { knownAgent } from "./tools.ts";
 
@@ -66,7 +67,7 @@ export function createGatewayCron(options: GatewayCronOptions): Cron {
       await deliveries.post({
         key: `cron-refused:${job.id}:${tick}`,
         route: job.route,
-        card: { kind: "text", tone: "error", title: `Job ${job.name ?? job.id} was not run`, text: why },
+        card: { kind: "text", tone: "error", title: phrase("cron.notRun", { job: job.name ?? job.id }), text: why },
       });
     },
   });
@@ -90,11 +91,16 @@ export function cronMethods(cron: Cron, config: () => Config, newId: NewId): Ser
     };
   };
   return {
-    list: () => cron.list(),
+    list: async () => (await cron.list()).map(inPlainEnglish),
     add({ agentId, chatId = WEB_CHAT, ...request }, by) {
       return cron.add(request, origin(knownAgent(config(), agentId), chatId, by), newId().slice(0, 8));
     },
     remove: (job) => cron.remove(job),
     run: (job) => cron.run(job, newId()),
   };
+}
+
+/** Programs read the result of the last tick as text. */
+function inPlainEnglish(job: ListedCronJob): ListedCronJob {
+  return job.last ? { ...job, last: { ...job.last, result: inEnglish(job.last.result) } } : job;
 }

@@ -6,6 +6,7 @@ import { MAX_POLL_MS } from "../core/exec/process-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
+import { inEnglish, phrase, type Wording } from "../core/words/phrase.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 import { type Answers, ASK_TIMEOUT_MS, type Cluster } from "./cluster.ts";
 import type { RunLog } from "./run-log.ts";
@@ -127,8 +128,8 @@ export function createElsewhere(options: ElsewhereOptions): Elsewhere {
     answers: {
       process: async (params) => {
         const { args, agentId } = params as { args: ProcessArgs; agentId: string };
-        const { content, details } = await options.process(args, agentId);
-        return { content, details };
+        const { content, said, details } = await options.process(args, agentId);
+        return { content, details, ...(said === undefined ? {} : { said }) };
       },
       "process-has": async (params) => {
         const { sessionId, agentId } = params as { sessionId: string; agentId: string };
@@ -148,12 +149,15 @@ function mergeLists(
   const rows = (result: ToolResult) => (result.details.sessions ?? []) as readonly unknown[];
   const full = there.filter(({ value }) => rows(value).length > 0);
   if (full.length === 0) return here;
-  const parts = [
-    ...(rows(here).length > 0 ? [textOf(here)] : []),
-    ...full.map(({ id, value }) => `On gateway ${id}:\n${textOf(value)}`),
-  ];
+  const said = {
+    lines: [
+      ...(rows(here).length > 0 ? [saidIn(here)] : []),
+      ...full.flatMap(({ id, value }) => [phrase("session.onGateway", { gateway: id }), saidIn(value)]),
+    ],
+  };
   return {
-    content: [{ type: "text", text: parts.join("\n") }],
+    content: [{ type: "text", text: inEnglish(said) }],
+    said,
     details: {
       ...here.details,
       sessions: [
@@ -164,6 +168,6 @@ function mergeLists(
   };
 }
 
-function textOf(result: ToolResult): string {
-  return result.content.map((part) => part.text).join("\n");
+function saidIn(result: ToolResult): Wording {
+  return result.said ?? result.content.map((part) => part.text).join("\n");
 }

@@ -1,16 +1,21 @@
-/** How an error leaves the gateway: the same code and words over HTTP, WebSocket and in the terminal. */
+/**
+ * How an error leaves the gateway: the same code and words over HTTP, WebSocket and in the terminal. Only a client that
+ * names the language of its person gets them in that one.
+ */
 import { ZodError } from "zod";
 import { type ErrorCode, ExecError } from "../core/errors.ts";
+import type { Language } from "../core/words/languages.ts";
+import { inLanguage } from "../core/words/say.ts";
 import type { ErrorBody } from "../protocol/frames.ts";
 
 /** `undefined` when the error was not meant for a caller: log it and answer `internalError`. */
-export function errorBody(error: unknown): ErrorBody | undefined {
+export function errorBody(error: unknown, language: Language = "en"): ErrorBody | undefined {
   if (error instanceof ZodError) return { code: "invalid-argument", message: zodSentence(error) };
   if (!(error instanceof ExecError)) return undefined;
   const { retryAfterMs, ...details } = error.details ?? {};
   return {
     code: error.code,
-    message: error.message,
+    message: inLanguage(error.wording, language),
     ...(Object.keys(details).length > 0 ? { details } : {}),
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
   };

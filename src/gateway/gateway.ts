@@ -29,6 +29,7 @@ import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
 import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
 import { createDeliveries } from "../core/events/deliveries.ts";
+import { createReaders } from "../core/events/readers.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
 import { createWakes } from "../core/events/wakes.ts";
 import { createPatchRequests } from "../core/exec/apply-patch/request.ts";
@@ -47,7 +48,7 @@ import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
 import { recheckBinding } from "../core/policy/binding.ts";
 import type { ReasonCode } from "../core/policy/decision.ts";
-import { explainLayer, explainReason } from "../core/policy/reasons.ts";
+import { layerPhrase, reasonPhrase } from "../core/policy/reasons.ts";
 import { createLeftovers } from "../core/process/leftovers.ts";
 import { processLimits } from "../core/process/limits.ts";
 import { Recordings } from "../core/process/recording.ts";
@@ -56,6 +57,9 @@ import { createSupervisor } from "../core/process/supervisor.ts";
 import { type Actor, actorLabel, type Route } from "../core/route.ts";
 import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
+import type { Language } from "../core/words/languages.ts";
+import { phrase } from "../core/words/phrase.ts";
+import { inLanguage } from "../core/words/say.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
@@ -228,6 +232,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
     })),
   ];
+  const readers = createReaders({ store, configured: (route) => localeOf(config(), route) });
   const deliveries = createDeliveries({
     store,
     queue,
@@ -235,6 +240,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
     prepare: (card) => redactCard(card, redactor),
     onUndelivered: (lost) => announcements.undelivered(lost),
+    languageOf: readers.languageOf,
     onDelivered: ({ channel, kind, waitedMs }) => {
       metrics.deliveries.delivered.inc({ channel, kind });
       metrics.deliveries.seconds.observe({ channel }, waitedMs / 1000);
@@ -273,10 +279,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     instanceId,
     hosts: new Map([["gateway", gatewayHost]]),
     recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
-    explain: explainReason,
     revokedBy: async ({ agentId, sessionKey, host }) => {
       const { security } = await policy.resolve({ agentId, sessionKey, host, fromChannel: false });
-      return security.value === "deny" ? explainLayer(security.from) : undefined;
+      return security.value === "deny" ? layerPhrase(security.from) : undefined;
     },
     limits: () => {
       const { maxConcurrentRuns, maxConcurrentRunsPerAgent, maxQueuedRuns } = config().limits;
@@ -303,8 +308,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     preflight,
     sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
     elevated: async () => ({
-      refused:
-        "Elevated mode needs a sandboxed session to leave, and no sandbox runtime is active here. Nothing was run.",
+      refused: phrase("error.elevated"),
     }),
     noteUse(decision, command, agentId) {
       for (const { entry, resolvedPath } of decision.segments) {
@@ -314,11 +318,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     review: reviewWith(config, loaded.secrets.models, (why) =>
       logger.warn(`the automatic reviewer gave no answer, so a person is asked: ${why}`),
     ),
-    explain: explainReason,
-    layerName: explainLayer,
     yieldMs: (settings) => settings.exec.backgroundMs ?? limits.yieldMs ?? DEFAULT_YIELD_MS,
     forget: (session) => processSessions.forget(session),
-    warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(explainReason),
+    warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(reasonPhrase),
     announce: (record) => announcements.showApproval(record.id),
     defaultRoute: WEB_MAIN_ROUTE,
   });
@@ -348,7 +350,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     approvals,
     deliveries,
     events: systemEvents,
-    explain: explainReason,
     wakeOnDenial: () => config().approvals.wakeOnDenial,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
     approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
@@ -435,7 +436,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await deliveries.post({
         key: `paired:${request.channel}:${request.accountId}:${request.code}`,
         route: request.route,
-        card: { kind: "text", tone: "success", text: "You are let in. /help shows what you can do." },
+        card: { kind: "text", tone: "success", text: phrase("pairing.letIn") },
       });
       return request;
     },
@@ -480,6 +481,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     access,
     services,
     deliveries,
+    readers,
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
     talk: agents.take,
     firstWithoutModel: (key) => store.setIfAbsent("told-no-model", key, true, { ttlMs: TOLD_NO_MODEL_MS }),
@@ -545,12 +547,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         card: {
           kind: "text",
           tone: "info",
-          title: "Somebody asks to be let in",
+          title: phrase("pairing.asks"),
           fields: [
-            { label: "who", value: request.actor.display ?? request.actor.id, note: request.actor.id },
-            { label: "where", value: request.channel },
+            { label: phrase("pairing.who"), value: request.actor.display ?? request.actor.id, note: request.actor.id },
+            { label: phrase("pairing.where"), value: request.channel },
           ],
-          hint: `/pair approve ${request.code} lets them in, to direct messages only.`,
+          hint: phrase("pairing.asks.hint", { code: request.code }),
         },
         notAfterMs: request.expiresAtMs,
       });
@@ -567,7 +569,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await approvals.start(onSettled);
     for (const record of await approvals.pending()) {
       if (record.gatewayId !== gatewayId || !listen) continue;
-      await approvals.annotate(record.id, { statusLine: "The gateway restarted; this still waits for you." });
+      await approvals.annotate(record.id, { statusLine: phrase("request.restarted") });
       await announcements.showApproval(record.id);
     }
     await deliveries.start();
@@ -643,7 +645,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     audit,
     webChats: webChannel,
     platformRequests: platformRequests(channels, config()),
-    complete: async (text, actor) => completions(text, await access.rank(actor, undefined)),
+    complete: async (text, actor) => {
+      const language = await readers.languageOf(WEB_MAIN_ROUTE, actor);
+      const items = await completions(text, await access.rank(actor, undefined));
+      return items.map((item) => ({ ...item, detail: inLanguage(item.detail, language) }));
+    },
     runLog: elsewhere.runLog,
     recordings: createReplays({ recordings, redactor, clock }),
     invokeTool,
@@ -704,6 +710,12 @@ function pairingEntry(request: PairingRequest): PairingEntry {
     expiresAtMs: request.expiresAtMs,
     ...(request.actor.display ? { display: request.actor.display } : {}),
   };
+}
+
+/** The configured language of what is said on this route. */
+function localeOf({ channels, messages }: Config, route: Route): Language {
+  const account = route.channel === "web" ? undefined : channels[route.channel]?.accounts[route.accountId];
+  return account?.locale ?? messages.locale;
 }
 
 /** Variables of the gateway that hold a secret of the configuration, under whatever name: they never reach a child. */

@@ -14,15 +14,17 @@ import type { Access } from "../core/access/access.ts";
 import { addressedByPattern } from "../core/access/mention-patterns.ts";
 import { atLeast } from "../core/access/rank.ts";
 import { revokedCard } from "../core/approvals/revoked-card.ts";
-import type { Card, PressAction } from "../core/cards.ts";
+import type { PressAction, UnspokenCard } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Deliveries } from "../core/events/deliveries.ts";
 import { type Job, type Queue, RetryLater } from "../core/events/queue.ts";
+import type { Readers } from "../core/events/readers.ts";
 import { type Route, routeKey } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
+import { phrase } from "../core/words/phrase.ts";
 
 export const INBOUND_JOB = "inbound";
 const INBOUND_ATTEMPTS = 3;
@@ -44,6 +46,7 @@ export interface IngressOptions {
   readonly access: Access;
   readonly services: CommandServices;
   readonly deliveries: Deliveries;
+  readonly readers: Readers;
   readonly agentFor: (event: Inbound) => string;
   /** Words for the agent. Resolves once they are durable; `full`: too many wait already. */
   readonly talk: (message: SpokenTo) => Promise<"taken" | "full" | "no-model">;
@@ -92,6 +95,7 @@ export function createIngress(options: IngressOptions): Ingress {
         ...(onlyAsker && canBePrivate ? { onlyFor: event.actor } : {}),
       });
     try {
+      await options.readers.heard(event);
       const name = commandName(event);
       const admitted = await access.admit({ ...event, ...(name === undefined ? {} : { command: name }) });
       if (admitted.kind === "ignore") return;
@@ -132,10 +136,7 @@ export function createIngress(options: IngressOptions): Ingress {
     if (parsed) {
       if (event.mayBeCut) {
         // Half a command is another command: `rm -rf build/old` without its end is worse than nothing.
-        throw new ExecError(
-          "command-too-long",
-          "Your app splits messages of this length, so this may be only the beginning of a command. Nothing was run. Put it in a script file, or use the web chat.",
-        );
+        throw new ExecError("command-too-long", phrase("error.command.mayBeCut"));
       }
       await command(parsed.name, parsed.args, context);
       return;
@@ -155,10 +156,7 @@ export function createIngress(options: IngressOptions): Ingress {
       sessionKey: context.sessionKey,
     });
     if (taken === "full") {
-      throw new ExecError(
-        "rate-limited",
-        "Too many messages wait for the agent here already; this one was not taken. /stop drops them.",
-      );
+      throw new ExecError("rate-limited", phrase("error.agent.full"));
     }
     if (taken === "no-model" && event.addressed) await withoutModel(context);
   }
@@ -169,10 +167,8 @@ export function createIngress(options: IngressOptions): Ingress {
       {
         kind: "text",
         tone: "info",
-        text: `I run commands. Nothing was run: a command starts with /exec.${isFirst ? " Nobody answers words here, since no model is configured." : ""}`,
-        hint: isFirst
-          ? "For an agent, set models.providers and agents.defaults.model; docs/agents.md shows how."
-          : "/exec ls -la runs one. /help shows the rest.",
+        text: phrase(isFirst ? "chat.noModel" : "chat.notACommand"),
+        hint: phrase(isFirst ? "chat.noModel.hint" : "chat.notACommand.hint"),
       },
       { private: true },
     );
@@ -186,15 +182,17 @@ export function createIngress(options: IngressOptions): Ingress {
         {
           kind: "text",
           tone: "warning",
-          text: `There is no command /${name.slice(0, 32)}.${near ? ` Did you mean /${near}?` : ""}`,
-          hint: "/help shows what there is.",
+          text: near
+            ? phrase("chat.noSuchCommand.near", { name: name.slice(0, 32), near })
+            : phrase("chat.noSuchCommand", { name: name.slice(0, 32) }),
+          hint: phrase("chat.noSuchCommand.hint"),
         },
         { private: true },
       );
       return;
     }
     if (!atLeast(context.rank, found.rank)) {
-      throw new ExecError("not-authorized", `You may not use /${found.name} here. /whoami shows what you may do.`);
+      throw new ExecError("not-authorized", phrase("error.access.command", { command: found.name }));
     }
     await found.run({ ...context, args });
   }
@@ -213,14 +211,14 @@ export function createIngress(options: IngressOptions): Ingress {
       return;
     }
     if (!atLeast(context.rank, "authorized")) {
-      throw new ExecError("not-authorized", "You may not use these buttons. /whoami shows what you may do.");
+      throw new ExecError("not-authorized", phrase("error.access.buttons"));
     }
     const record = await services.runs.get(action.runId);
-    if (!record) throw new ExecError("session-unknown", "That run is not known any more.");
+    if (!record) throw new ExecError("session-unknown", phrase("error.run.unknown"));
     switch (action.action) {
       case "stop":
         if (!(await services.stopRun(action.runId))) {
-          throw new ExecError("session-unknown", `${record.sessionId} is not running any more.`);
+          throw new ExecError("session-unknown", phrase("error.run.notRunning", { session: record.sessionId }));
         }
         return;
       case "run-again":
@@ -246,8 +244,8 @@ export function createIngress(options: IngressOptions): Ingress {
           key: `full-log:${context.eventId}`,
           route: context.route,
           card: file
-            ? { kind: "text", tone: "info", text: `Full log of ${record.sessionId}.` }
-            : { kind: "text", tone: "warning", text: `The log of ${record.sessionId} is not kept any more.` },
+            ? { kind: "text", tone: "info", text: phrase("chat.log", { session: record.sessionId }) }
+            : { kind: "text", tone: "warning", text: phrase("chat.log.gone", { session: record.sessionId }) },
           onlyFor: context.actor,
           ...(file ? { file } : {}),
         });
@@ -270,7 +268,7 @@ export function createIngress(options: IngressOptions): Ingress {
               await deliveries.post({
                 key: `reply:failed:${job.id}`,
                 route: job.data.route,
-                card: errorCard(new ExecError("internal", "Something went wrong here; the operator's log says what.")),
+                card: errorCard(new ExecError("internal", phrase("error.internal"))),
                 onlyFor: job.data.actor,
               });
             }
@@ -310,6 +308,6 @@ function typedCommand(event: Extract<Inbound, { kind: "message" }>, bash: boolea
   return parseCommand(event.text, { bash }) ?? (event.addressed ? parseAddressed(event.text) : undefined);
 }
 
-export function errorCard(error: ExecError): Card {
-  return { kind: "text", tone: "error", text: error.message };
+export function errorCard(error: ExecError): UnspokenCard {
+  return { kind: "text", tone: "error", text: error.wording };
 }

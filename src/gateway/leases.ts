@@ -83,8 +83,8 @@ class LeasedChannel implements Channel {
     return this.#held()?.edit(ref, message) ?? offerAgain();
   }
 
-  async live(ref: MessageRef, card: Card): Promise<boolean> {
-    return (await this.#held()?.live?.(ref, card)) ?? true;
+  async live(ref: MessageRef, card: Card, locale: string): Promise<boolean> {
+    return (await this.#held()?.live?.(ref, card, locale)) ?? true;
   }
 
   async typing(route: Route): Promise<void> {

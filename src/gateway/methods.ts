@@ -35,12 +35,12 @@ const handlers: Handlers = {
   async "chat.older"(params, { deps }) {
     return { payload: await deps.webChats.older(params) };
   },
-  async "chat.send"(params, { deps }) {
-    await deps.webChats.say(params);
+  async "chat.send"(params, { deps, actor }) {
+    await deps.webChats.say({ ...params, locale: actor.locale });
     return { payload: { accepted: true } };
   },
-  async "chat.press"({ chatId, clientId, action }, { deps }) {
-    await deps.webChats.press({ chatId, clientId, action: withoutUndefined(action) });
+  async "chat.press"({ chatId, clientId, action }, { deps, actor }) {
+    await deps.webChats.press({ chatId, clientId, action: withoutUndefined(action), locale: actor.locale });
     return { payload: { accepted: true } };
   },
   async "chat.complete"({ text }, { deps, actor }) {

@@ -5,17 +5,18 @@
 
 import type { CommandScope, PolicyField } from "../commands/services.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
-import type { Card } from "../core/cards.ts";
+import type { UnspokenCard } from "../core/cards.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { DecideQuery, PolicyQuery } from "../core/exec/exec-tool.ts";
 import { agentSettings, findAgent } from "../core/exec/settings.ts";
 import { decide } from "../core/policy/decide.ts";
 import type { Decision } from "../core/policy/decision.ts";
 import { planText } from "../core/policy/explain.ts";
-import { explainLayer, explainReason } from "../core/policy/reasons.ts";
+import { layerPhrase, reasonPhrase } from "../core/policy/reasons.ts";
 import { displayMode, resolvePolicy } from "../core/policy/resolve.ts";
 import type { EffectivePolicy, FileFacts } from "../core/policy/types.ts";
 import type { Sessions } from "../core/sessions/sessions.ts";
+import { phrase } from "../core/words/phrase.ts";
 import type { SearchPath } from "./search-path.ts";
 
 export interface PolicyServiceOptions {
@@ -69,58 +70,56 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
       const ownExec = findAgent(config, scope.agentId)?.tools?.exec;
       const from = (key: "host" | "node") =>
         overrides[key] !== undefined
-          ? explainLayer("session:/exec")
+          ? layerPhrase("session:/exec")
           : ownExec?.[key] !== undefined
-            ? explainLayer("config:agent")
+            ? layerPhrase("config:agent")
             : config.tools.exec[key] !== undefined
-              ? explainLayer("config:tools.exec")
-              : explainLayer("default");
+              ? layerPhrase("config:tools.exec")
+              : layerPhrase("default");
       const node = overrides.node ?? settings.exec.node;
       return [
         {
           label: "mode",
           value: displayMode(policy.security.value, policy.ask.value, policy.autoReview),
-          note: "the two below in one word",
+          note: phrase("policy.mode"),
         },
-        { label: "security", value: policy.security.value, note: explainLayer(policy.security.from) },
-        { label: "ask", value: policy.ask.value, note: explainLayer(policy.ask.from) },
+        { label: "security", value: policy.security.value, note: layerPhrase(policy.security.from) },
+        { label: "ask", value: policy.ask.value, note: layerPhrase(policy.ask.from) },
         { label: "host", value: overrides.host ?? settings.exec.host ?? "auto", note: from("host") },
-        { label: "node", value: node ?? "not set", note: from("node") },
-        { label: "workdir", value: settings.workspace, note: `agent ${settings.agentId}` },
+        { label: "node", value: node ?? phrase("policy.notSet"), note: from("node") },
+        { label: "workdir", value: settings.workspace, note: phrase("policy.agent", { agent: settings.agentId }) },
       ];
     },
   };
 }
 
 /** `/exec explain`: decision, reasons, what matched, what would run, what "always" would store. */
-export function explainCard(command: string, decision: Decision): Card {
-  const verdict = {
-    allow: "It would run without asking",
-    ask: "It would ask first",
-    deny: "It would be refused",
-  }[decision.kind];
+export function explainCard(command: string, decision: Decision): UnspokenCard {
   const fields = [
-    ...decision.reasons.map((reason) => ({ label: "because", value: explainReason(reason) })),
+    ...decision.reasons.map((reason) => ({ label: phrase("explain.because"), value: reasonPhrase(reason) })),
     ...decision.segments.map((segment) => ({
       label: segment.argv[0] ?? "?",
-      value: segment.satisfiedBy === "none" ? "no rule matches" : `matched by ${segment.satisfiedBy}`,
+      value:
+        segment.satisfiedBy === "none"
+          ? phrase("explain.noRule")
+          : phrase("explain.matched", { rule: segment.satisfiedBy }),
       ...(segment.realPath ? { note: segment.realPath } : {}),
     })),
-    ...(decision.kind === "deny" ? [] : [{ label: "would run", value: planText(decision.plan) }]),
+    ...(decision.kind === "deny" ? [] : [{ label: phrase("explain.wouldRun"), value: planText(decision.plan) }]),
     ...(decision.kind === "ask" && decision.alwaysStores.length > 0
       ? decision.alwaysStores.map((entry) => ({
-          label: "always stores",
+          label: phrase("explain.alwaysStores"),
           value: entry.pattern,
-          note: "with exactly these arguments, in this directory",
+          note: phrase("explain.exactly"),
         }))
       : []),
   ];
   return {
     kind: "text",
     tone: decision.kind === "allow" ? "success" : decision.kind === "ask" ? "info" : "warning",
-    title: verdict,
+    title: phrase(`explain.${decision.kind}`),
     code: command,
     fields,
-    hint: "Nothing was run.",
+    hint: phrase("explain.nothingRun"),
   };
 }

@@ -1,33 +1,23 @@
 /** Secrets never reach a chat: every text of a card goes through here on its way into the deliveries queue. */
 import type { Redactor } from "../channels/text/redact.ts";
-import type { Card } from "../core/cards.ts";
+import type { UnspokenCard } from "../core/cards.ts";
+import { mapWording } from "../core/words/phrase.ts";
+import { mapCard } from "../core/words/spoken-card.ts";
 
-export function redactCard(card: Card, redactor: Redactor): Card {
+export function redactCard(card: UnspokenCard, redactor: Redactor): UnspokenCard {
   const mask = (text: string) => redactor.redact(text).text;
-  switch (card.kind) {
+  const masked = mapCard(card, (wording) => mapWording(wording, mask));
+  switch (masked.kind) {
     case "approval": {
-      const command = mask(card.command);
-      return {
-        ...card,
-        command,
-        // Spans of the unmasked text would mark the wrong words.
-        highlights: command === card.command ? card.highlights : [],
-        reasons: card.reasons.map(mask),
-        warnings: card.warnings.map(mask),
-        always: card.always.map(mask),
-        ...(card.statusLine ? { statusLine: mask(card.statusLine) } : {}),
-      };
+      const command = mask(masked.command);
+      // Spans of the unmasked text would mark the wrong words.
+      return { ...masked, command, highlights: command === masked.command ? masked.highlights : [] };
     }
     case "run":
-      return { ...card, command: mask(card.command), tail: mask(card.tail), notes: card.notes.map(mask) };
+      return { ...masked, command: mask(masked.command), tail: mask(masked.tail) };
     case "text":
-      return {
-        ...card,
-        ...(card.text ? { text: mask(card.text) } : {}),
-        ...(card.code ? { code: mask(card.code) } : {}),
-        ...(card.fields ? { fields: card.fields.map((field) => ({ ...field, value: mask(field.value) })) } : {}),
-      };
+      return masked;
     case "said":
-      return { ...card, text: mask(card.text) };
+      return { ...masked, text: mask(masked.text) };
   }
 }

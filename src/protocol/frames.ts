@@ -111,6 +111,8 @@ export const methods = {
       version: z.string().max(64),
     }),
     token: z.string().max(512).optional(),
+    /** BCP 47 tag: in which language the person reads what they are answered. Absent: as configured; errors in English. */
+    locale: z.string().max(35).optional(),
   }),
   /** Subscribes to a conversation and gives what came after `afterSeq` (absent: the newest `limit` messages). */
   "chat.open": z.strictObject({

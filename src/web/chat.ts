@@ -50,6 +50,7 @@ export interface ChatOptions {
   readonly storage: KeyValue;
   readonly storageKeys: readonly string[];
   readonly version: string;
+  readonly locale: string;
 }
 
 export function createChat(options: ChatOptions): Chat {
@@ -71,6 +72,7 @@ export function createChat(options: ChatOptions): Chat {
   const connection = new Connection({
     client: { id: session.clientId, kind: "web", version: options.version },
     token: session.token,
+    locale: options.locale,
     surroundings: surroundings(),
     onState: (state) => {
       connectionState.value = state;

@@ -74,6 +74,8 @@ export type ConnectionState =
 
 export interface ConnectionOptions {
   readonly client: MethodParams["connect"]["client"];
+  /** The language that the page is in: answers come in the same one. */
+  readonly locale: string;
   readonly token: string | undefined;
   readonly surroundings: Surroundings;
   readonly limits?: Partial<ConnectionLimits>;
@@ -206,6 +208,7 @@ export class Connection {
     this.ask("connect", {
       protocol: PROTOCOL,
       client: this.options.client,
+      locale: this.options.locale,
       ...(token === undefined ? {} : { token }),
     }).then(
       (welcome) => this.welcomed(welcome),

@@ -15,5 +15,12 @@ if (root === null) throw new Error("index.html has no element #app");
 const storage = browserStorage();
 const session = readSession(storage.values);
 const theme = themeSignal(storage.values);
-const chat = createChat({ session, storage: storage.values, storageKeys: storage.keys, version: PAGE_VERSION });
-render(<App chat={chat} chatId={session.chatId} theme={theme} reader={readerOf(navigator.languages)} />, root);
+const reader = readerOf(navigator.languages);
+const chat = createChat({
+  session,
+  storage: storage.values,
+  storageKeys: storage.keys,
+  version: PAGE_VERSION,
+  locale: reader.language,
+});
+render(<App chat={chat} chatId={session.chatId} theme={theme} reader={reader} />, root);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseExecText } from "../../src/commands/exec-text.ts";
+import { inEnglish } from "../../src/core/words/phrase.ts";
 
 describe("/exec text (decisions.md D5)", () => {
   it("shows when nothing is given", () => {
@@ -51,7 +52,7 @@ describe("/exec text (decisions.md D5)", () => {
   ])("exec-override-bad-value: refuses %j with a reason and sets nothing", (text, message) => {
     const parsed = parseExecText(text);
     expect(parsed.kind).toBe("error");
-    if (parsed.kind === "error") expect(parsed.message).toMatch(message);
+    if (parsed.kind === "error") expect(inEnglish(parsed.message)).toMatch(message);
   });
 
   it("explains", () => {

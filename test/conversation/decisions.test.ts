@@ -2,7 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { LANGUAGES, messagesFor } from "../../src/channels/cards/messages/catalogue.ts";
+import { LANGUAGES } from "../../src/core/words/languages.ts";
+import { messagesFor } from "../../src/core/words/messages.ts";
 import { eventually } from "../support/state.ts";
 import type { ShownMessage } from "./place.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { LANGUAGES, messagesFor } from "../../src/channels/cards/messages/catalogue.ts";
+import { LANGUAGES } from "../../src/core/words/languages.ts";
+import { messagesFor } from "../../src/core/words/messages.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
 import type { OpenPlace, Place, PlaceOptions, ShownMessage } from "./place.ts";

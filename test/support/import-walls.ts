@@ -28,6 +28,7 @@ const NEUTRAL = [
   "core/clock.ts",
   "core/nearest.ts",
   "core/duration.ts",
+  "core/words",
 ];
 const CHANNEL_PORT = [
   "channels/channel.ts",
@@ -49,10 +50,11 @@ export const ROOMS: readonly Room[] = [
   { path: "mcp", may: ["core", "agents"] },
   { path: "node-host", may: ["core", "protocol"] },
   { path: "protocol", may: ["core"] },
-  { path: "web", may: ["protocol", ...NEUTRAL, "core/policy", "channels/cards/messages"], builtins: [] },
+  { path: "web", may: ["protocol", ...NEUTRAL, "core/policy"], builtins: [] },
   { path: "web/vite.config.ts", may: [] },
   { path: "core", may: ["core", "protocol"] },
-  { path: "core/policy", may: ["core/policy", "core/errors.ts", "core/route.ts"], builtins: PURE },
+  { path: "core/policy", may: ["core/policy", "core/errors.ts", "core/route.ts", "core/words"], builtins: PURE },
+  { path: "core/words", may: ["core/words", "core/cards.ts"], builtins: [] },
   { path: "core/store", may: [...NEUTRAL, "core/store", "core/events"] },
   { path: "core/process", may: [...NEUTRAL, "core/process", "core/policy"] },
   { path: "core/config", may: [...NEUTRAL, "core/config", "core/policy"] },

@@ -49,6 +49,7 @@ function openPage(storage = new MemoryStorage()) {
   const connection = new Connection({
     client: { id: "browser", kind: "web", version: "test" },
     token: undefined,
+    locale: "en",
     surroundings,
     limits: { firstRetryMs: 10, maxRetryMs: 40, requestTimeoutMs: 150 },
     onState: () => {},

@@ -17,6 +17,7 @@ function connect(options: { token?: string; port?: () => number; limits?: object
   connection = new Connection({
     client: CLIENT,
     token: options.token,
+    locale: "en",
     surroundings: surroundingsOf(options.port ?? (() => gateway.port)),
     limits: { firstRetryMs: 10, maxRetryMs: 80, requestTimeoutMs: 200, openTimeoutMs: 300, ...options.limits },
     onState: (state) => states.push(state),

@@ -4,11 +4,11 @@
  */
 import type { ApprovalCard } from "../../core/cards.ts";
 import { actorLabel } from "../../core/route.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import type { Redactor } from "../text/redact.ts";
 import { showInvisible } from "../text/visible.ts";
 import { type ButtonAction, encodeAction } from "./action-codec.ts";
 import type { CommandDisplay } from "./command-display.ts";
-import type { Messages } from "./messages/messages.ts";
 
 export type ApprovalTone = "pending" | "allowed-once" | "allowed-always" | "denied" | "expired" | "cancelled";
 

@@ -1,13 +1,13 @@
 /** What a running or finished card says, before any platform's markup. Pure. */
 import type { RunAction, RunCard } from "../../core/cards.ts";
 import { formatClock, formatDuration } from "../../core/duration.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { cleanOutput } from "../text/clean.ts";
 import { tailWithin } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
 import { showInvisible } from "../text/visible.ts";
 import { encodeAction } from "./action-codec.ts";
 import type { CardButton, Fact } from "./approval-view.ts";
-import type { Messages } from "./messages/messages.ts";
 
 export type RunTone = "running" | "success" | "failure" | "neutral";
 

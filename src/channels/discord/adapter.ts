@@ -13,8 +13,8 @@ import {
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
+import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
-import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import { Turns } from "../turns.ts";
@@ -328,7 +328,7 @@ class DiscordAdapter implements Channel {
   /** In the background: a blocked registration must not block the bot (openclaw 80437). */
   async #registerCommands(client: Client<true>): Promise<void> {
     try {
-      const outcome = await syncCommands(client, this.#deps.commands);
+      const outcome = await syncCommands(client, this.#deps.commands, this.#deps.locale);
       this.#deps.log.info({ channel: "discord", outcome }, "Slash commands checked.");
     } catch (error) {
       this.#deps.log.warn(

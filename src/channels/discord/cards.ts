@@ -9,9 +9,9 @@ import {
 import type { ApprovalCard, Card, RunCard } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
-import type { Messages } from "../cards/messages/messages.ts";
 import { runView } from "../cards/run-view.ts";
 import { excerpt, textCost } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";

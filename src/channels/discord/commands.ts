@@ -5,41 +5,67 @@ import {
   ApplicationCommandOptionType,
   ApplicationIntegrationType,
   InteractionContextType,
+  Locale,
   type RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from "discord.js";
+import { firstLanguage, LANGUAGES, type Language } from "../../core/words/languages.ts";
+import type { Wording } from "../../core/words/phrase.ts";
+import { inLanguage } from "../../core/words/say.ts";
 import type { NativeCommand, NativeOption } from "../adapter-deps.ts";
 import { COMMAND_NAME, MAX_CHOICE, MAX_CHOICES, MAX_COMMAND_OPTIONS, MAX_COMMANDS, MAX_DESCRIPTION } from "./limits.ts";
 
 export type CommandJson = RESTPostAPIChatInputApplicationCommandsJSONBody;
 
 /** Every option is text: what a person types is checked by the command itself, with the same words on every channel. */
-export function commandsJson(commands: readonly NativeCommand[]): CommandJson[] {
+export function commandsJson(commands: readonly NativeCommand[], locale?: string): CommandJson[] {
+  const language = firstLanguage(locale);
   return commands
     .filter((one) => COMMAND_NAME.test(one.name) && one.name === one.name.toLowerCase())
     .slice(0, MAX_COMMANDS)
     .map((one) => ({
       name: one.name,
-      description: short(one.summary, one.name),
+      ...described(one.summary, one.name, language),
       contexts: [InteractionContextType.Guild, InteractionContextType.BotDM],
       integration_types: [ApplicationIntegrationType.GuildInstall],
       options: requiredFirst(one.options)
         .slice(0, MAX_COMMAND_OPTIONS)
-        .map((option) => optionJson(option)),
+        .map((option) => optionJson(option, language)),
     }));
 }
 
 type OptionJson = NonNullable<CommandJson["options"]>[number];
 
-function optionJson(option: NativeOption): OptionJson {
+function optionJson(option: NativeOption, language: Language): OptionJson {
   const choices = (option.choices ?? []).filter((one) => one.length <= MAX_CHOICE).slice(0, MAX_CHOICES);
   const base = {
     type: ApplicationCommandOptionType.String as const,
     name: option.name.toLowerCase(),
-    description: short(option.description, option.name),
+    ...described(option.description, option.name, language),
     required: option.required ?? false,
   };
   if (choices.length > 0) return { ...base, choices: choices.map((one) => ({ name: one, value: one })) };
   return option.autocomplete ? { ...base, autocomplete: true } : base;
+}
+
+/** Discord's names for our languages. Names of commands and options stay: they are what people type everywhere. */
+const DISCORD_LOCALES: Readonly<Record<Language, readonly Locale[]>> = {
+  en: [Locale.EnglishUS, Locale.EnglishGB],
+  nl: [Locale.Dutch],
+  "pt-BR": [Locale.PortugueseBR],
+  vi: [Locale.Vietnamese],
+};
+
+/** In the configured language, and for everybody whose client speaks another of ours, in that one. */
+function described(
+  text: Wording,
+  fallback: string,
+  language: Language,
+): { readonly description: string; readonly description_localizations?: Partial<Record<Locale, string>> } {
+  const description = short(inLanguage(text, language), fallback);
+  const others = LANGUAGES.flatMap((one) => DISCORD_LOCALES[one].map((name) => [name, inLanguage(text, one)] as const))
+    .map(([name, said]) => [name, short(said, fallback)] as const)
+    .filter(([, said]) => said !== description);
+  return others.length === 0 ? { description } : { description, description_localizations: Object.fromEntries(others) };
 }
 
 function requiredFirst(options: readonly NativeOption[]): readonly NativeOption[] {
@@ -54,13 +80,15 @@ function short(text: string, fallback: string): string {
 /** Equal for command sets that people could not tell apart, whatever defaults Discord writes into its answer. */
 export function commandSetHash(commands: readonly CommandJson[]): string {
   const canonical = commands
-    .map(({ name, description, options = [] }) => ({
+    .map(({ name, description, description_localizations: localized, options = [] }) => ({
       name,
       description,
+      localized: sorted(localized),
       options: options.map((one) => ({
         type: one.type,
         name: one.name,
         description: one.description,
+        localized: sorted(one.description_localizations),
         required: one.required ?? false,
         choices: "choices" in one ? (one.choices ?? []).map(({ name: label, value }) => [label, value]) : [],
         autocomplete: "autocomplete" in one ? (one.autocomplete ?? false) : false,
@@ -68,6 +96,12 @@ export function commandSetHash(commands: readonly CommandJson[]): string {
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(canonical)).digest("hex");
+}
+
+function sorted(texts: object | null | undefined): [string, unknown][] {
+  return Object.entries(texts ?? {})
+    .filter(([, text]) => text !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /**

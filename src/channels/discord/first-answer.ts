@@ -1,7 +1,7 @@
 /** What Discord gets within three seconds of an interaction, before anything else is done. Pure. */
 import { ComponentType, InteractionResponseType, MessageFlags, TextInputStyle } from "discord.js";
+import type { Messages } from "../../core/words/messages.ts";
 import { encodeAction } from "../cards/action-codec.ts";
-import type { Messages } from "../cards/messages/messages.ts";
 import type { FirstAnswer } from "./inbound.ts";
 import { MAX_MODAL_TITLE, MAX_REASON } from "./limits.ts";
 import type { Placeholder } from "./open-interactions.ts";

@@ -12,6 +12,7 @@ import {
   ComponentType,
   type GatewayMessageCreateDispatchData,
   InteractionType,
+  Locale,
   MessageReferenceType,
   MessageType,
 } from "discord.js";
@@ -232,7 +233,13 @@ function baseOf(interaction: KnownInteraction, actor: Actor, context: InboundCon
     actor,
     receivedAtMs: context.nowMs,
     addressed: true,
+    ...roomLocaleOf(interaction),
   };
+}
+
+/** Only a community can choose its language; every other server is said to speak American English, which tells nothing. */
+function roomLocaleOf({ guild_locale }: KnownInteraction): { readonly roomLocale?: string } {
+  return guild_locale === undefined || guild_locale === Locale.EnglishUS ? {} : { roomLocale: guild_locale };
 }
 
 function interactionRoute(

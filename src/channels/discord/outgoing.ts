@@ -3,8 +3,8 @@ import { type APIMessage, type Client, MessageFlags, Routes } from "discord.js";
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
+import { messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { messagesFor } from "../cards/messages/catalogue.ts";
 import { type LogForChat, readLogForChat } from "../log-file.ts";
 import { NotYet, paced } from "../pacing/paced.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
@@ -75,10 +75,10 @@ export class Outgoing {
   }
 
   /** False while the message is being edited or the channel's rate leaves no room. */
-  async live(ref: MessageRef, card: Card): Promise<boolean> {
+  async live(ref: MessageRef, card: Card, locale?: string): Promise<boolean> {
     const client = this.#options.client();
     if (!client || this.#edits.busy(ref.messageId)) return false;
-    const [message] = this.#render(card, {});
+    const [message] = this.#render(card, { locale });
     if (!message) return true;
     const done = this.#options.budget.tryLive(this.#lanes(placeOf(ref), "edit"));
     if (!done) return false;
@@ -112,7 +112,7 @@ export class Outgoing {
         await client.rest.delete(Routes.channelMessage(place, ref.messageId));
         return { kind: "sent", ref };
       }
-      const rendered = this.#render(card, { locale: localeOf(message) }).at(-1);
+      const rendered = this.#render(card, { locale: message.locale }).at(-1);
       if (!rendered) return { kind: "sent", ref };
       const body = { components: rendered.components, files: filesOf(rendered.file) };
       await paced(this.#options.budget, turn, () => this.#patch(client, ref, body));
@@ -148,7 +148,7 @@ export class Outgoing {
       const wait = this.#options.budget.waitFor(id, lanes, urgency);
       if (wait > 0) throw new NotYet(wait);
     }
-    const locale = localeOf(message);
+    const { locale } = message;
     const log: LogForChat = message.file
       ? await readLogForChat(message.file, this.#options.redactor)
       : { kind: "empty" };
@@ -288,9 +288,4 @@ function placeOf(ref: MessageRef): string {
 
 function notConnected(): SendResult {
   return { kind: "retry", afterMs: RETRY_MIN_MS, why: "The Discord account is not connected." };
-}
-
-function localeOf(message: Outbound): string | undefined {
-  if (message.onlyFor?.locale !== undefined) return message.onlyFor.locale;
-  return message.card.kind === "approval" ? message.card.requester.locale : undefined;
 }

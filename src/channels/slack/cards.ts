@@ -1,7 +1,7 @@
 /** Neutral cards to Slack messages. Pure: the same card always gives the same blocks. */
 import type { types } from "@slack/bolt";
 import type { Card, RunCard } from "../../core/cards.ts";
-import type { Messages } from "../cards/messages/catalogue.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { runView } from "../cards/run-view.ts";
 import type { Redactor } from "../text/redact.ts";
 import { renderApproval } from "./approval-card.ts";

@@ -5,8 +5,8 @@
 import type { App, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
 import type { Actor } from "../../core/route.ts";
+import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { Inbound, Ingress, MessageRef } from "../channel.ts";
 import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
 import {

@@ -1,4 +1,7 @@
 /** The app manifest for `openclaw-exec channels slack-manifest`. docs.slack.dev/reference/app-manifest */
+
+import type { Language } from "../../core/words/languages.ts";
+import { inLanguage } from "../../core/words/say.ts";
 import type { NativeCommand, NativeOption } from "../adapter-deps.ts";
 
 /** Where Slack posts in HTTP mode: one path for events, interactivity and slash commands. */
@@ -75,6 +78,8 @@ export interface ManifestOptions {
   readonly commands: readonly NativeCommand[];
   /** `false`: there is none. */
   readonly wrapper: string | false;
+  /** Slack has one text for everybody. */
+  readonly language?: Language;
 }
 
 export function slackManifest(options: ManifestOptions): Record<string, unknown> {
@@ -88,7 +93,11 @@ export function slackManifest(options: ManifestOptions): Record<string, unknown>
   };
   const commands = [
     ...(options.wrapper === false ? [] : [wrapper]),
-    ...natives.map((command) => ({ name: command.name, summary: command.summary, hint: hintOf(command.options) })),
+    ...natives.map((command) => ({
+      name: command.name,
+      summary: inLanguage(command.summary, options.language ?? "en"),
+      hint: hintOf(command.options),
+    })),
   ];
   return {
     display_information: { name, description: "Run shell commands under a policy, with approval buttons." },

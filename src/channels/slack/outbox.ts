@@ -1,8 +1,8 @@
 /** Sending, editing and finding messages. One Outbound makes each of its Slack messages at most once. */
 import type { webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
+import { messagesFor } from "../../core/words/messages.ts";
 import type { AdapterDeps } from "../adapter-deps.ts";
-import { messagesFor } from "../cards/messages/catalogue.ts";
 import type { MessageRef, Outbound, SendResult } from "../channel.ts";
 import { NotYet, paced } from "../pacing/paced.ts";
 import type { Lane, SendBudget } from "../pacing/send-budget.ts";
@@ -211,7 +211,7 @@ export class Outbox {
     const { card, onlyFor } = message;
     if (card.kind !== "text") return undefined;
     progress.log ??= await this.uploads.sendLog(onlyFor?.id ?? "", file);
-    const m = messagesFor(onlyFor?.locale, this.options.deps.locale);
+    const m = messagesFor(message.locale, this.options.deps.locale);
     const hint =
       progress.log.kind === "sent"
         ? m.notice.sentDirectly
@@ -315,7 +315,7 @@ export class Outbox {
     if (why === undefined) return;
     this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
     if (message.card.kind !== "run") return;
-    const m = messagesFor(message.onlyFor?.locale, this.options.deps.locale).run;
+    const m = messagesFor(message.locale, this.options.deps.locale).run;
     const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
     if (rendered !== undefined) await this.update(ref, rendered.messages[0]).catch(() => {});
   }
@@ -343,9 +343,8 @@ export class Outbox {
 
   private render(card: Card, message?: Outbound): RenderedCard | undefined {
     const { clock, redactor, locale } = this.options.deps;
-    const reader = message?.onlyFor?.locale ?? (card.kind === "approval" ? card.requester.locale : undefined);
     return renderSlackCard(card, {
-      messages: messagesFor(reader, locale),
+      messages: messagesFor(message?.locale, locale),
       redactor,
       nowMs: clock.now(),
       botName: this.options.botName,

@@ -4,8 +4,8 @@ import type { Message } from "grammy/types";
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
+import { messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { messagesFor } from "../cards/messages/catalogue.ts";
 import { type LogForChat, readLogForChat } from "../log-file.ts";
 import { NotYet } from "../pacing/paced.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
@@ -88,7 +88,7 @@ export class Outgoing {
   }
 
   async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
-    const rendered = this.render(message.card, { locale: localeOf(message) });
+    const rendered = this.render(message.card, { locale: message.locale });
     const body = rendered.parts.at(-1);
     if (!body) return { kind: "sent", ref };
     try {
@@ -110,9 +110,9 @@ export class Outgoing {
   }
 
   /** False while the message is being edited or the chat's rate leaves no room. */
-  async live(ref: MessageRef, card: Card): Promise<boolean> {
+  async live(ref: MessageRef, card: Card, locale?: string): Promise<boolean> {
     if (this.#edits.busy(editKey(ref))) return false;
-    const rendered = this.render(card);
+    const rendered = this.render(card, { locale });
     const body = rendered.parts.at(-1);
     if (!body) return true;
     try {
@@ -136,7 +136,7 @@ export class Outgoing {
     // Before a log is read and cleaned for nothing.
     const wait = this.#transmit.waitFor(target.chatId, "send", turn);
     if (wait > 0) throw new NotYet(wait);
-    const locale = localeOf(message);
+    const { locale } = message;
     const log: LogForChat = file ? await readLogForChat(file, this.#options.redactor) : { kind: "empty" };
     const render = (): Rendered =>
       this.render(card, {
@@ -221,11 +221,6 @@ export class Outgoing {
 
 function turnOf(message: Outbound): Turn {
   return { id: message.key, urgency: urgencyOf(message.card) };
-}
-
-function localeOf(message: Outbound): string | undefined {
-  if (message.onlyFor?.locale !== undefined) return message.onlyFor.locale;
-  return message.card.kind === "approval" ? message.card.requester.locale : undefined;
 }
 
 function editKey(ref: MessageRef): string {

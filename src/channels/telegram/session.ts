@@ -3,8 +3,8 @@ import { Bot } from "grammy";
 import type { Update } from "grammy/types";
 import type { Outbound } from "../../core/outbound.ts";
 import type { Actor } from "../../core/route.ts";
+import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
-import { type Messages, messagesFor } from "../cards/messages/catalogue.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { CallbackAnswers } from "./callbacks.ts";
@@ -224,7 +224,7 @@ export class Session {
 
   async #registerCommands(): Promise<void> {
     try {
-      const outcome = await syncMenu(this.#bot.api, this.#deps.commands);
+      const outcome = await syncMenu(this.#bot.api, this.#deps.commands, this.#deps.locale);
       this.#deps.log.info({ channel: "telegram", outcome }, "Command menu checked.");
     } catch (error) {
       this.#deps.log.warn(

@@ -139,7 +139,7 @@ export class WebChannel implements Channel, WebChats {
     return this.#log.older(chatId, beforeOrder, limit);
   }
 
-  say({ chatId, clientId, text }: Parameters<WebChats["say"]>[0]): Promise<void> {
+  say({ chatId, clientId, text, locale }: Parameters<WebChats["say"]>[0]): Promise<void> {
     const receivedAtMs = this.#clock.now();
     return this.#said.run(chatId, async () => {
       const ingress = this.#taking();
@@ -154,7 +154,7 @@ export class WebChannel implements Channel, WebChats {
         kind: "message",
         id: `${chatId}/${clientId}`,
         route: routeTo(chatId),
-        actor: OPERATOR,
+        actor: operator(locale),
         receivedAtMs,
         addressed: true,
         text,
@@ -166,13 +166,14 @@ export class WebChannel implements Channel, WebChats {
     readonly chatId: string;
     readonly clientId: string;
     readonly action: PressAction;
+    readonly locale?: string | undefined;
   }): Promise<void> {
-    const { chatId, clientId, action } = request;
+    const { chatId, clientId, action, locale } = request;
     await this.#taking()({
       kind: "press",
       id: `${chatId}/${clientId}`,
       route: routeTo(chatId),
-      actor: OPERATOR,
+      actor: operator(locale),
       receivedAtMs: this.#clock.now(),
       addressed: true,
       action,
@@ -187,6 +188,10 @@ export class WebChannel implements Channel, WebChats {
   #ref(chatId: string, messageId: string): MessageRef {
     return { channel: "web", accountId: WEB_ACCOUNT, chatId, messageId };
   }
+}
+
+function operator(locale: string | undefined): Actor {
+  return locale === undefined ? OPERATOR : { ...OPERATOR, locale };
 }
 
 function routeTo(chatId: string): Route {

@@ -27,6 +27,17 @@ export interface WebChats {
     readonly limit: number;
   }): Promise<MethodResults["chat.older"]>;
   /** Resolves once the words are stored and the gateway has durably taken them. The same `clientId` again does nothing. */
-  say(request: { readonly chatId: string; readonly clientId: string; readonly text: string }): Promise<void>;
-  press(request: { readonly chatId: string; readonly clientId: string; readonly action: PressAction }): Promise<void>;
+  say(request: {
+    readonly chatId: string;
+    readonly clientId: string;
+    readonly text: string;
+    /** Of whoever said it. */
+    readonly locale?: string | undefined;
+  }): Promise<void>;
+  press(request: {
+    readonly chatId: string;
+    readonly clientId: string;
+    readonly action: PressAction;
+    readonly locale?: string | undefined;
+  }): Promise<void>;
 }

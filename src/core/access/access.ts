@@ -1,7 +1,8 @@
 /** The one place that decides who may talk to the bot, use commands and decide approvals. */
 import type { ApprovalRecord } from "../approvals/record.ts";
-import type { Card } from "../cards.ts";
+import type { UnspokenCard } from "../cards.ts";
 import type { Actor, Route } from "../route.ts";
+import type { Wording } from "../words/phrase.ts";
 import type { Rank } from "./rank.ts";
 
 /** What access needs to know of an inbound event. */
@@ -21,11 +22,11 @@ export type Admission =
   | { readonly kind: "admit"; readonly rank: Rank }
   /** Nothing is said: the person or room is not ours to answer. */
   | { readonly kind: "ignore"; readonly why: string }
-  | { readonly kind: "answer"; readonly card: Card };
+  | { readonly kind: "answer"; readonly card: UnspokenCard };
 
 export interface Access {
   admit(knock: Knock): Promise<Admission>;
   rank(actor: Actor, route: Route | undefined): Promise<Rank>;
   /** `undefined`: yes. Else the sentence that says why not. */
-  mayDecide(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<string | undefined>;
+  mayDecide(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<Wording | undefined>;
 }

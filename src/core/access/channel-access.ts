@@ -2,9 +2,11 @@
  * The one decision function for all surfaces: who may talk, with what rank, and who may decide approvals. Reads the
  * configuration anew for each event, so a change counts from the next message on.
  */
+import type { TextCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { Actor, ChannelId, Route } from "../route.ts";
+import { phrase, type Wording } from "../words/phrase.ts";
 import type { Access, Admission, Knock } from "./access.ts";
 import { BotBudget } from "./bot-budget.ts";
 import { holdsToken, refuseSelfApproval } from "./operator.ts";
@@ -122,7 +124,7 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
     async mayDecide(actor, record) {
       const config = options.config();
       if (!holdsToken(actor) && !isApprover(config, actor)) {
-        return "You are not an approver here, so nothing was changed. /whoami shows what you may do.";
+        return phrase("error.approval.notYours");
       }
       return refuseSelfApproval(config, actor, record);
     },
@@ -134,7 +136,7 @@ function refuse(knock: Knock, why: string): Admission {
   if (knock.kind === "message") return { kind: "ignore", why };
   return {
     kind: "answer",
-    card: { kind: "text", tone: "error", text: "You are not authorized to use this bot here." },
+    card: { kind: "text", tone: "error", text: phrase("error.access.notHere") },
   };
 }
 
@@ -210,14 +212,14 @@ function isChannel(channel: Actor["channel"]): channel is ChannelId {
   return channel === "web" || channel === "slack" || channel === "discord" || channel === "telegram";
 }
 
-function pairingCard(request: PairingRequest) {
+function pairingCard(request: PairingRequest): TextCard<Wording> {
   return {
     kind: "text",
     tone: "info",
-    title: "This bot does not know you yet",
-    text: "Its owner has to let you in once. Send them this code; it is good for one hour.",
+    title: phrase("pairing.title"),
+    text: phrase("pairing.text"),
     code: request.code,
-    fields: [{ label: "Your id", value: `${request.channel}:${request.actor.id}` }],
-    hint: `The owner types: openclaw-exec pairing approve ${request.code}`,
-  } as const;
+    fields: [{ label: phrase("pairing.yourId"), value: `${request.channel}:${request.actor.id}` }],
+    hint: phrase("pairing.hint", { code: request.code }),
+  };
 }

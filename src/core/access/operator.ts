@@ -5,6 +5,7 @@
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Config } from "../config/schema.ts";
 import type { Actor } from "../route.ts";
+import { type Phrase, phrase } from "../words/phrase.ts";
 import type { Access } from "./access.ts";
 
 const TOKEN_SURFACES: readonly Actor["channel"][] = ["web", "cli", "api"];
@@ -22,17 +23,17 @@ export function createOperatorAccess(config: () => Config): Access {
     },
     rank: async (actor) => rankOf(actor),
     async mayDecide(actor, record) {
-      if (rankOf(actor) === "unknown") return "You are not an approver here.";
+      if (rankOf(actor) === "unknown") return phrase("error.approval.notYours");
       return refuseSelfApproval(config(), actor, record);
     },
   };
 }
 
 /** `approvals.selfApproval: deny`: who asked may not decide, whatever their rank. */
-export function refuseSelfApproval(config: Config, actor: Actor, record: ApprovalRecord): string | undefined {
+export function refuseSelfApproval(config: Config, actor: Actor, record: ApprovalRecord): Phrase | undefined {
   if (config.approvals.selfApproval === "allow") return undefined;
   const { requester } = record.request;
   const same =
     requester.id === actor.id && requester.channel === actor.channel && requester.accountId === actor.accountId;
-  return same ? "You asked for this yourself; somebody else has to decide it (approvals.selfApproval)." : undefined;
+  return same ? phrase("error.approval.yourOwn") : undefined;
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Actor, ChannelId, Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { phrase } from "../words/phrase.ts";
 
 /** 32 symbols without 0 O 1 I, which are misread on a phone. */
 export const CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -56,13 +57,13 @@ export function createPairing(store: Store, clock: Clock): Pairing {
   async function take(code: string): Promise<PairingRequest> {
     const wrong = (await store.get<number>(WRONG, "count"))?.value ?? 0;
     if (wrong >= MAX_WRONG_CODES) {
-      throw new ExecError("rate-limited", "Too many wrong codes. Approving is closed for ten minutes.");
+      throw new ExecError("rate-limited", phrase("error.pairing.locked"));
     }
     const wanted = normalise(code);
     const found = (await pendingOf("")).find((request) => sameCode(request.code, wanted));
     if (!found) {
       await store.put(WRONG, "count", wrong + 1, { ttlMs: LOCK_MS });
-      throw new ExecError("not-found", "No pairing request has this code. It may have expired; ask for a new one.");
+      throw new ExecError("not-found", phrase("error.pairing.unknown"));
     }
     await store.delete(PENDING, `${account(found.channel, found.accountId)}${found.actor.id}`);
     return found;

@@ -2,13 +2,14 @@
 import { FILE_GRANT } from "../policy/allowlist.ts";
 import { findExecutable, type SearchContext } from "../policy/executables.ts";
 import type { AllowlistEntry } from "../policy/types.ts";
+import { type Phrase, phrase } from "../words/phrase.ts";
 import { isGrant } from "./approvals-document.ts";
 
 /** One sentence per rule that would be stored; the card shows them before anybody clicks. */
-export function describeGrants(rules: readonly AllowlistEntry[], agentId: string, cwd: string): string[] {
+export function describeGrants(rules: readonly AllowlistEntry[], agentId: string, cwd: string): Phrase[] {
   return rules.map((rule) => {
-    const unchanged = rule.argPattern?.startsWith(FILE_GRANT) ? ", while the file it runs stays unchanged" : "";
-    return `${rule.pattern} with exactly these arguments in ${cwd}, for agent ${agentId}${unchanged}`;
+    const key = rule.argPattern?.startsWith(FILE_GRANT) ? "always.grant.unchanged" : "always.grant";
+    return phrase(key, { pattern: rule.pattern, folder: cwd, agent: agentId });
   });
 }
 

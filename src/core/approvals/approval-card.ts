@@ -1,10 +1,11 @@
 /** The neutral card of an approval record. Pure. */
 import type { ApprovalCard } from "../cards.ts";
-import type { Reason } from "../policy/decision.ts";
+import { reasonPhrase } from "../policy/reasons.ts";
+import type { Phrase, Wording } from "../words/phrase.ts";
 import { describeGrants } from "./allow-always.ts";
 import { type ApprovalRecord, slugOf } from "./record.ts";
 
-export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) => string): ApprovalCard {
+export function approvalCard(record: ApprovalRecord): ApprovalCard<Wording> {
   const { request } = record;
   return {
     kind: "approval",
@@ -17,7 +18,7 @@ export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) =
     agentId: request.agentId,
     requester: request.requester,
     envKeys: Object.keys(request.env).sort(),
-    reasons: [...new Set(request.reasons.map(explain))],
+    reasons: distinct(request.reasons.map(reasonPhrase)),
     warnings: request.warnings,
     highlights: request.highlights,
     always: alwaysSentences(record),
@@ -36,8 +37,12 @@ export function approvalCard(record: ApprovalRecord, explain: (reason: Reason) =
   };
 }
 
+function distinct(phrases: readonly Phrase[]): Phrase[] {
+  return [...new Map(phrases.map((one) => [one.text, one])).values()];
+}
+
 /** decisions.md D11: a grant is worth exactly these words. */
-function alwaysSentences({ request }: ApprovalRecord): string[] {
+function alwaysSentences({ request }: ApprovalRecord): Phrase[] {
   return request.offered.includes("allow-always")
     ? describeGrants(request.alwaysStores, request.agentId, request.cwd)
     : [];

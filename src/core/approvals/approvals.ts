@@ -11,6 +11,7 @@ import type { Queue } from "../events/queue.ts";
 import type { AllowlistEntry, ApprovalDecision } from "../policy/types.ts";
 import { type Actor, actorLabel, type Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { type ApprovalRecord, type ApprovalRequest, slugOf } from "./record.ts";
 
 /** decisions.md D13. */
@@ -53,7 +54,7 @@ export interface ApprovalsOptions {
   /** The card has to show that its rule is gone. */
   readonly onRevoked: (record: ApprovalRecord) => Promise<void>;
   /** May this person decide this request? A reason when not. */
-  readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<string | undefined>;
+  readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<Wording | undefined>;
 }
 
 export interface Approvals {
@@ -77,7 +78,7 @@ export interface Approvals {
    */
   revoke(idOrPrefix: string, actor: Actor, options?: { readonly route?: Route }): Promise<RevokeResult>;
   /** The system ends a request nobody can answer any more. False when it was settled before. */
-  cancel(id: string, why: string): Promise<boolean>;
+  cancel(id: string, why: Wording): Promise<boolean>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   pending(): Promise<ApprovalRecord[]>;
   /** Changes what the card says, never what was decided. */
@@ -166,7 +167,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       const ids = live.map((record) => record.id);
       throw new ExecError(
         "approval-ambiguous",
-        `${live.length} requests match "${wanted}". Use the full id: ${ids.join(", ")}.`,
+        phrase("error.approval.ambiguous", { matches: live.length, id: wanted, ids }),
         { ids },
       );
     }
@@ -178,14 +179,12 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   /** Only an approver decides, and only an approver takes back. @throws ExecError `not-authorized`. */
   async function authorize(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<void> {
     const refused =
-      actor.kind === "person"
-        ? await options.mayDecide(actor, record, route)
-        : "Only a person can decide an approval, never an agent.";
+      actor.kind === "person" ? await options.mayDecide(actor, record, route) : phrase("error.approval.onlyPerson");
     if (refused === undefined) return;
     await audit.record({
       type: "access-refused",
       surface: "channel",
-      reason: `approval ${record.id}: ${refused}`,
+      reason: `approval ${record.id}: ${inEnglish(refused)}`,
       actor,
       ...(route ? { route } : {}),
     });
@@ -303,7 +302,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       else if (record.status === "pending" && !record.request.offered.includes(decision)) {
         throw new ExecError(
           "approval-not-offered",
-          `"${decision}" is not offered for this request. Choose: ${record.request.offered.join(", ")}.`,
+          phrase("error.approval.notOffered", { decision, offered: record.request.offered }),
         );
       }
       const done = await settle(
@@ -332,10 +331,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       await authorize(actor, record, route);
       if (record.revoked) throw revokedError(record);
       if (record.status !== "allowed" || record.decision !== "allow-always") {
-        throw new ExecError(
-          "approval-not-offered",
-          `Request ${slugOf(record.id)} stored no rule, so there is nothing to take back.`,
-        );
+        throw new ExecError("approval-not-offered", phrase("error.approval.noRule", { slug: slugOf(record.id) }));
       }
       if (record.gatewayId === gatewayId) return takeBackHere(record.id, actor);
       await queue.add({
@@ -388,18 +384,12 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 }
 
 function unknown(id: string): ExecError {
-  return new ExecError(
-    "approval-unknown",
-    `No request with the id "${id.slice(0, 64)}" is waiting. /status lists the ones that are.`,
-  );
+  return new ExecError("approval-unknown", phrase("error.approval.unknown", { id: id.slice(0, 64) }));
 }
 
 function revokedError(record: ApprovalRecord): ExecError {
-  const who = record.revoked ? actorLabel(record.revoked.by) : "somebody else";
-  return new ExecError(
-    "approval-already-decided",
-    `What request ${slugOf(record.id)} stored was already taken back by ${who}.`,
-  );
+  const who = record.revoked ? actorLabel(record.revoked.by) : phrase("request.somebody");
+  return new ExecError("approval-already-decided", phrase("error.approval.revoked", { slug: slugOf(record.id), who }));
 }
 
 /** The same words wherever a late answer arrives. */
@@ -407,20 +397,19 @@ export function settledError(record: ApprovalRecord): ExecError {
   const slug = slugOf(record.id);
   switch (record.status) {
     case "expired":
-      return new ExecError("approval-expired", `Request ${slug} has expired; nothing was run. Ask for it again.`);
+      return new ExecError("approval-expired", phrase("error.approval.expired", { slug }));
     case "cancelled":
       return new ExecError(
         "approval-already-decided",
-        `Request ${slug} was cancelled: ${record.statusLine ?? "it is no longer needed"}. Nothing was run.`,
+        phrase("error.approval.cancelled", { slug, why: record.statusLine ?? phrase("error.approval.notNeeded") }),
       );
     case "pending":
-      return new ExecError("internal", `Request ${slug} is still waiting; try again.`);
+      return new ExecError("internal", phrase("error.approval.waiting", { slug }));
     case "allowed":
     case "denied": {
-      const who = record.decidedBy ? actorLabel(record.decidedBy) : "somebody else";
-      return new ExecError("approval-already-decided", `Request ${slug} was already ${record.status} by ${who}.`, {
-        decision: record.decision,
-      });
+      const who = record.decidedBy ? actorLabel(record.decidedBy) : phrase("request.somebody");
+      const key = record.status === "allowed" ? "error.approval.allowed" : "error.approval.denied";
+      return new ExecError("approval-already-decided", phrase(key, { slug, who }), { decision: record.decision });
     }
   }
 }

@@ -22,8 +22,6 @@ const WORDS: Readonly<Record<string, ApproveWish>> = {
   forget: "revoke",
 };
 
-export const APPROVE_USAGE = "Usage: /approve <id> <allow-once|allow-always|deny|revoke>";
-
 const ID = /^[0-9a-f-]{1,36}$/i;
 
 export function parseApprove(text: string): { readonly id: string; readonly decision: ApproveWish } | undefined {

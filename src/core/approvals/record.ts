@@ -3,6 +3,7 @@ import type { ApprovalState } from "../cards.ts";
 import type { Binding, Plan, Reason } from "../policy/decision.ts";
 import type { AllowlistEntry, ApprovalDecision, Ask, EffectiveHost, Security } from "../policy/types.ts";
 import type { Actor, Route } from "../route.ts";
+import type { Wording } from "../words/phrase.ts";
 
 /** What was asked, frozen. An approval is worth exactly this and nothing else. */
 export interface ApprovalRequest {
@@ -15,7 +16,7 @@ export interface ApprovalRequest {
   readonly binding: Binding;
   readonly reasons: readonly Reason[];
   readonly highlights: readonly { readonly start: number; readonly end: number }[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Wording[];
   readonly offered: readonly ApprovalDecision[];
   readonly alwaysStores: readonly AllowlistEntry[];
   readonly security: Security;
@@ -49,7 +50,7 @@ export interface ApprovalRecord {
   /** Somebody took back what "Allow always" had stored. */
   readonly revoked?: { readonly by: Actor; readonly atMs: number };
   /** Shown under the card: what became of it. */
-  readonly statusLine?: string;
+  readonly statusLine?: Wording;
   /** Every place the card was sent to. */
   readonly shownAt: readonly Route[];
   /** Those of them that did not take it: nobody there has seen it. */

@@ -12,8 +12,8 @@ import type { Clock } from "../clock.ts";
 import type { ExecConfig } from "../config/schema.ts";
 import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
-import type { Reason } from "../policy/decision.ts";
 import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import type { Deliveries, Undelivered, Upsert } from "./deliveries.ts";
 import {
   completionText,
@@ -58,7 +58,6 @@ export interface AnnouncementsOptions {
   readonly approvals: Approvals;
   readonly deliveries: Deliveries;
   readonly events: SystemEvents;
-  readonly explain: (reason: Reason) => string;
   readonly wake: Wakes["request"];
   /** `approvals.wakeOnDenial` (decisions.md D14). */
   readonly wakeOnDenial: () => boolean;
@@ -99,7 +98,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         entity: `approval:${id}`,
         version,
         route,
-        card: approvalCard(record, options.explain),
+        card: approvalCard(record),
         ...(record.status === "pending" ? { notAfterMs: record.expiresAtMs } : {}),
       });
     }
@@ -138,8 +137,8 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       card: {
         kind: "text",
         tone: "warning",
-        text: `The request ${slug} could not be shown to an approver: ${why}. It still waits.`,
-        hint: `An approver decides it with: /approve ${slug} ${record.request.offered.join("|")}`,
+        text: phrase("request.unseen", { slug, why }),
+        hint: phrase("request.unseen.hint", { form: `/approve ${slug} ${record.request.offered.join("|")}` }),
       },
       notAfterMs: record.expiresAtMs,
     });
@@ -150,7 +149,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     if (card.kind !== "run" || card.state !== "finished") return;
     const isStray = key.startsWith(STRAY);
     const told = isStray ? [options.operatorRoute] : options.responsible(route);
-    const note = `This could not be delivered to ${route.channel} ${route.chatId}: ${why}.`;
+    const note = phrase("run.undelivered", { channel: route.channel, chat: route.chatId, why });
     for (const other of told) {
       if (routeKey(other) === routeKey(route)) continue;
       await deliveries.post({
@@ -161,7 +160,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     }
   }
 
-  async function note(approvalId: string | undefined, statusLine: string): Promise<void> {
+  async function note(approvalId: string | undefined, statusLine: Wording): Promise<void> {
     if (!approvalId) return;
     await approvals.annotate(approvalId, { statusLine });
     await showApproval(approvalId);
@@ -219,9 +218,9 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     },
 
     async asksForGone(gatewayId) {
-      const statusLine = `The gateway ${gatewayId} that asked is gone; what you allow runs when it is back.`;
+      const statusLine = phrase("request.gatewayGone", { gateway: gatewayId });
       for (const record of await approvals.pending()) {
-        if (record.gatewayId !== gatewayId || record.statusLine === statusLine) continue;
+        if (record.gatewayId !== gatewayId || inEnglish(record.statusLine ?? "") === statusLine.text) continue;
         await approvals.annotate(record.id, { statusLine });
         await showApproval(record.id);
       }
@@ -237,7 +236,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
           route,
           card: runCard(record),
         });
-        await note(record.approvalId, "waits in line");
+        await note(record.approvalId, phrase("request.inLine"));
       });
     },
 
@@ -257,7 +256,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
               totalChars: run.session.totalChars,
             }),
           });
-          await note(record.approvalId, "running");
+          await note(record.approvalId, phrase("request.running"));
         });
       }
       const noticeMs = options.execConfig(record.agentId).approvalRunningNoticeMs;
@@ -344,11 +343,13 @@ function isChatPerson(requester: Actor): boolean {
   return requester.kind === "person" && requester.channel !== "api";
 }
 
-function noticeOf(record: ApprovalRecord, route: Route, link?: string): Upsert & { readonly card: TextCard } {
+type Notice = Upsert & { readonly card: TextCard<Wording> };
+
+function noticeOf(record: ApprovalRecord, route: Route, link?: string): Notice {
   const slug = slugOf(record.id);
   const entity = `approval-notice:${record.id}`;
-  const by = record.decidedBy ? ` by ${actorLabel(record.decidedBy)}` : "";
-  const settled = (tone: TextCard["tone"], text: string, hint?: string): Upsert & { readonly card: TextCard } => ({
+  const who = record.decidedBy ? actorLabel(record.decidedBy) : phrase("request.somebody");
+  const settled = (tone: TextCard["tone"], text: Wording, hint?: Wording): Notice => ({
     entity,
     version: NOTICE_SETTLED_VERSION,
     route,
@@ -363,18 +364,18 @@ function noticeOf(record: ApprovalRecord, route: Route, link?: string): Upsert &
         card: {
           kind: "text",
           tone: "info",
-          text: `${slug} waits for an approver; the request was sent to them.`,
-          hint: link === undefined ? "The result comes here." : `The result comes here. The request is at ${link}.`,
+          text: phrase("request.waits", { slug }),
+          hint: link === undefined ? phrase("request.waits.hint") : phrase("request.waits.at", { link }),
         },
         notAfterMs: record.expiresAtMs,
       };
     case "allowed":
-      return settled("success", `${slug} was allowed${by}.`, "The result comes here.");
+      return settled("success", phrase("request.allowed", { slug, who }), phrase("request.waits.hint"));
     case "denied":
-      return settled("warning", `${slug} was denied${by}; it did not run.`, record.comment);
+      return settled("warning", phrase("request.denied", { slug, who }), record.comment);
     case "expired":
-      return settled("warning", `${slug} expired: nobody answered in time, so it did not run.`);
+      return settled("warning", phrase("request.expired", { slug }));
     case "cancelled":
-      return settled("info", `${slug} was cancelled; it did not run.`);
+      return settled("info", phrase("request.cancelled", { slug }));
   }
 }

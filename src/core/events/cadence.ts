@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { ExecError } from "../errors.ts";
+import { phrase } from "../words/phrase.ts";
 import type { Cadence } from "./queue.ts";
 
 /** The shortest time between two ticks. */
@@ -30,7 +31,7 @@ export function nextTickMs(cadence: Cadence, afterMs: number, anchorMs: number):
 export function firstTickMs(cadence: Cadence, now: number): number {
   const first = nextTickMs(cadence, now, now);
   if (first !== undefined) return first;
-  throw new ExecError("invalid-argument", `The schedule ${JSON.stringify(cadence)} never comes due.`);
+  throw new ExecError("invalid-argument", phrase("error.cron.never", { schedule: JSON.stringify(cadence) }));
 }
 
 function cronAfter(cron: string, timezone: string | undefined, afterMs: number): Date | null {
@@ -38,10 +39,12 @@ function cronAfter(cron: string, timezone: string | undefined, afterMs: number):
     // `paused` and no function: croner only computes here, the queue owns the timers.
     return new Cron(cron, { paused: true, ...(timezone === undefined ? {} : { timezone }) }).nextRun(new Date(afterMs));
   } catch (error) {
-    const where = timezone === undefined ? "" : ` in time zone "${timezone}"`;
+    const problem = (error as Error).message;
     throw new ExecError(
       "invalid-argument",
-      `The cron expression "${cron}"${where} is not valid: ${(error as Error).message}`,
+      timezone === undefined
+        ? phrase("error.cron.expression", { cron, problem })
+        : phrase("error.cron.expressionIn", { cron, timezone, problem }),
     );
   }
 }
@@ -54,14 +57,15 @@ export function momentMs(text: string, now: number, timezone?: string): number {
   const spoken = /^\+?(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
   if (spoken) return now + Number(spoken[1]) * UNIT_MS[spoken[2] as keyof typeof UNIT_MS];
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text.trim())) {
-    throw new ExecError(
-      "invalid-argument",
-      `"${text.slice(0, 64)}" is no moment. Give a time from now such as 30m, or a date such as 2031-04-05T09:00.`,
-    );
+    throw new ExecError("invalid-argument", phrase("error.cron.moment", { text: text.slice(0, 64) }));
   }
   const at = cronAfter(text.trim(), timezone, now)?.getTime();
   if (at !== undefined) return at;
-  throw new ExecError("invalid-argument", `${text.trim()} has passed${timezone ? ` in ${timezone}` : ""}.`);
+  const passed = { text: text.trim() };
+  throw new ExecError(
+    "invalid-argument",
+    timezone ? phrase("error.cron.passedIn", { ...passed, timezone }) : phrase("error.cron.passed", passed),
+  );
 }
 
 /** `45s`, `15m`, `2h`, `1d` in milliseconds. Throws `invalid-argument`. */
@@ -69,10 +73,7 @@ export function intervalMs(text: string): number {
   const match = /^(\d{1,6})\s*(s|m|h|d)$/.exec(text.trim());
   const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
   if (ms > 0) return ms;
-  throw new ExecError(
-    "invalid-argument",
-    `"${text.slice(0, 64)}" is no interval. Give one such as 45s, 15m, 2h or 1d.`,
-  );
+  throw new ExecError("invalid-argument", phrase("error.cron.interval", { text: text.slice(0, 64) }));
 }
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { phrase, type Wording } from "../words/phrase.ts";
 import { firstTickMs, intervalMs, momentMs } from "./cadence.ts";
 import type { Job, Queue } from "./queue.ts";
 
@@ -40,7 +41,7 @@ export interface CronJob {
   readonly createdBy: Actor;
   readonly fromChannel: boolean;
   readonly createdAtMs: number;
-  readonly last?: { readonly atMs: number; readonly result: string };
+  readonly last?: { readonly atMs: number; readonly result: Wording };
 }
 
 export interface ListedCronJob extends CronJob {
@@ -85,7 +86,7 @@ export interface CronOptions {
   readonly begin: (job: CronJob, task: Extract<CronTask, { kind: "command" }>, requestId: string) => Promise<CronBegun>;
   readonly tell: (job: CronJob, task: Extract<CronTask, { kind: "event" }>, contextKey: string) => Promise<void>;
   /** It could not be run: whoever waits for it is told. */
-  readonly refused: (job: CronJob, tick: string, why: string) => Promise<void>;
+  readonly refused: (job: CronJob, tick: string, why: Wording) => Promise<void>;
 }
 
 export type CronBegun = "started" | "asked";
@@ -117,8 +118,8 @@ export function createCron(options: CronOptions): Cron {
     throw new ExecError(
       "not-found",
       only
-        ? `${matches.length} jobs match "${wanted}": ${matches.map((job) => job.id).join(", ")}. Give the whole id.`
-        : `There is no job "${idOrPrefix.slice(0, 64)}". /cron list shows them.`,
+        ? phrase("error.cron.ambiguous", { matches: matches.length, job: wanted, ids: matches.map((job) => job.id) })
+        : phrase("error.cron.unknown", { job: idOrPrefix.slice(0, 64) }),
     );
   }
 
@@ -152,23 +153,23 @@ export function createCron(options: CronOptions): Cron {
     else await note(job.id, result);
   }
 
-  async function perform(job: CronJob, tick: string, isLastTry: boolean): Promise<string> {
+  async function perform(job: CronJob, tick: string, isLastTry: boolean): Promise<Wording> {
     try {
       if (job.task.kind === "event") {
         await options.tell(job, job.task, `cron:${job.id}:${tick}`);
-        return "told the session";
+        return phrase("cron.result.told");
       }
       const begun = await options.begin(job, job.task, `cron:${job.id}:${tick}`);
-      return begun === "asked" ? "waits for a decision" : "started";
+      return phrase(begun === "asked" ? "cron.result.asked" : "cron.result.started");
     } catch (error) {
       if (!(error instanceof ExecError)) throw error;
       if (PASSING.has(error.code) && !isLastTry) throw error;
-      await options.refused(job, tick, error.message);
-      return `not run: ${error.message}`;
+      await options.refused(job, tick, error.wording);
+      return phrase("cron.result.notRun", { why: error.wording });
     }
   }
 
-  async function note(id: string, result: string): Promise<void> {
+  async function note(id: string, result: Wording): Promise<void> {
     for (;;) {
       const found = await store.get<CronJob>(NS, key(id));
       if (!found) return;
@@ -203,13 +204,10 @@ export function createCron(options: CronOptions): Cron {
       };
       const existing = await jobs();
       if (existing.length >= MAX_CRON_JOBS) {
-        throw new ExecError(
-          "rate-limited",
-          `There are ${MAX_CRON_JOBS} jobs, the most there can be. Remove one first.`,
-        );
+        throw new ExecError("rate-limited", phrase("error.cron.many", { most: MAX_CRON_JOBS }));
       }
       if (request.name !== undefined && existing.some((one) => one.name === request.name && one.id !== id)) {
-        throw new ExecError("invalid-argument", `A job is called "${request.name}" already. Choose another name.`);
+        throw new ExecError("invalid-argument", phrase("error.cron.name", { name: request.name }));
       }
       await store.setIfAbsent(NS, key(id), job);
       await arm(job);
@@ -248,16 +246,16 @@ function whenOf(request: CronRequest, now: number): CronWhen {
   const { at, every, cron, timezone } = request;
   const given = [at, every, cron].filter((one) => one !== undefined);
   if (given.length !== 1) {
-    throw new ExecError(
-      "invalid-argument",
-      "Say when exactly once: at (2031-04-05T09:00 or 30m), every (15m) or cron.",
-    );
+    throw new ExecError("invalid-argument", phrase("error.cron.when"));
   }
   if (at !== undefined) return { kind: "at", atMs: momentMs(at, now, timezone) };
   if (every !== undefined) {
     const everyMs = intervalMs(every);
     if (everyMs >= MIN_CRON_INTERVAL_MS) return { kind: "every", everyMs };
-    throw new ExecError("invalid-argument", `every must be at least ${MIN_CRON_INTERVAL_MS / 1_000}s, not ${every}.`);
+    throw new ExecError(
+      "invalid-argument",
+      phrase("error.cron.tooOften", { least: MIN_CRON_INTERVAL_MS / 1_000, every }),
+    );
   }
   const when = { kind: "cron", cron: cron ?? "", ...(timezone ? { timezone } : {}) } as const;
   firstTickMs(when, now);
@@ -267,14 +265,11 @@ function whenOf(request: CronRequest, now: number): CronWhen {
 function taskOf(request: CronRequest): CronTask {
   const { command, event, workdir, timeoutSec, wake = "now" } = request;
   if ((command === undefined) === (event === undefined)) {
-    throw new ExecError(
-      "invalid-argument",
-      "Say what exactly once: a command to run, or an event to tell the session.",
-    );
+    throw new ExecError("invalid-argument", phrase("error.cron.what"));
   }
   const text = (command ?? event ?? "").trim();
   if (text === "" || text.length > MAX_CRON_TEXT) {
-    throw new ExecError("invalid-argument", `What to do has 1 to ${MAX_CRON_TEXT} characters.`);
+    throw new ExecError("invalid-argument", phrase("error.cron.length", { most: MAX_CRON_TEXT }));
   }
   if (event !== undefined) return { kind: "event", text, wake };
   return {

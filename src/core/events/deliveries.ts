@@ -6,12 +6,14 @@
  * reconciled before anything is sent again; one dead chat never holds back another (the job key is the route).
  */
 
-import type { Card } from "../cards.ts";
+import type { Card, UnspokenCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import type { MessageRef, Outbound, SendResult } from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { spokenCard } from "../words/spoken-card.ts";
 import { type Job, PermanentFailure, type Queue, RetryLater } from "./queue.ts";
+import type { Readers } from "./readers.ts";
 
 export const DELIVERY_JOB = "delivery";
 
@@ -33,7 +35,7 @@ export interface Sender {
   readonly capabilities: { readonly edit: boolean; readonly minEditMs: number; readonly editsAreSilent: boolean };
   send(message: Outbound): Promise<SendResult>;
   edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
-  live?(ref: MessageRef, card: Card): Promise<boolean>;
+  live?(ref: MessageRef, card: Card, locale: string): Promise<boolean>;
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }
 
@@ -42,7 +44,7 @@ export type FindSender = (channel: ChannelId, accountId: string) => Sender | und
 interface DeliveryData {
   readonly key: string;
   readonly route: Route;
-  readonly card: Card;
+  readonly card: UnspokenCard;
   readonly entity?: string;
   readonly version?: number;
   readonly onlyFor?: Actor;
@@ -60,7 +62,7 @@ export interface Post {
   /** Idempotency: the same key makes one message, whatever happens. */
   readonly key: string;
   readonly route: Route;
-  readonly card: Card;
+  readonly card: UnspokenCard;
   readonly onlyFor?: Actor;
   readonly file?: { readonly name: string; readonly path: string };
   readonly notAfterMs?: number;
@@ -72,7 +74,7 @@ export interface Upsert {
   /** Grows with each change. */
   readonly version: number;
   readonly route: Route;
-  readonly card: Card;
+  readonly card: UnspokenCard;
   readonly notAfterMs?: number;
 }
 
@@ -83,7 +85,7 @@ export interface Deliveries {
   /** Creates the entity's message or edits it. */
   upsert(upsert: Upsert): Promise<void>;
   /** Best effort, throttled to what the channel allows; nothing is stored. The card is made only when it is shown. */
-  live(entity: string, route: Route, card: () => Card): void;
+  live(entity: string, route: Route, card: () => UnspokenCard): void;
   /** How this route's channel shows changes. */
   editsAreSilent(route: Route): boolean;
   stop(): void;
@@ -95,7 +97,9 @@ export interface DeliveriesOptions {
   readonly clock: Clock;
   readonly findSender: FindSender;
   /** Every card passes here before it is queued or shown: secrets are masked. */
-  readonly prepare: (card: Card) => Card;
+  readonly prepare: (card: UnspokenCard) => UnspokenCard;
+  /** Language of whoever reads there. */
+  readonly languageOf: Readers["languageOf"];
   /** A message that no try will bring to its chat any more. Told before it becomes a dead letter; may be told twice. */
   readonly onUndelivered?: (lost: Undelivered) => Promise<void>;
   readonly onDelivered?: (info: {
@@ -112,7 +116,7 @@ export interface Undelivered {
   readonly entity?: string;
   readonly key: string;
   readonly route: Route;
-  readonly card: Card;
+  readonly card: UnspokenCard;
   readonly why: string;
 }
 
@@ -124,7 +128,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
     if (!sender?.live || !found?.value.ref) return true;
-    return sender.live(found.value.ref, options.prepare(card()));
+    const language = await options.languageOf(route);
+    return sender.live(found.value.ref, spokenCard(options.prepare(card()), language), language);
   });
 
   function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
@@ -184,10 +189,12 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const known = found?.value;
     if (known?.ref && (known.version >= version || superseded(recordKey, version))) return;
 
+    const language = await options.languageOf(data.route, data.onlyFor);
     const message: Outbound = {
       key: data.entity ? recordKey : data.key,
       route: data.route,
-      card: data.card,
+      card: spokenCard(data.card, language),
+      locale: language,
       ...(data.onlyFor ? { onlyFor: data.onlyFor } : {}),
       ...(data.file ? { file: data.file } : {}),
     };
@@ -240,7 +247,7 @@ function messageKey(entity: string, route: Route): string {
   return `${entity}@${routeKey(route)}`;
 }
 
-type ShowLive = (entity: string, route: Route, card: () => Card) => Promise<boolean>;
+type ShowLive = (entity: string, route: Route, card: () => UnspokenCard) => Promise<boolean>;
 
 interface LiveSlot {
   lastAt: number;
@@ -262,7 +269,7 @@ class LiveEdits {
     this.#show = show;
   }
 
-  push(key: string, minEditMs: number, entity: string, route: Route, card: () => Card): void {
+  push(key: string, minEditMs: number, entity: string, route: Route, card: () => UnspokenCard): void {
     const slot = this.#slots.get(key) ?? { lastAt: Number.NEGATIVE_INFINITY };
     this.#slots.set(key, slot);
     slot.next = () => this.#show(entity, route, card);

@@ -4,6 +4,7 @@
  */
 import { ExecError } from "../errors.ts";
 import type { EffectiveHost } from "../policy/types.ts";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import {
   BLOCKED_EVERYWHERE,
   BLOCKED_PREFIXES,
@@ -122,30 +123,26 @@ function isStripped(upper: string): boolean {
  * A sandbox has its own environment and its own loader, so only names are checked there, and our own marks.
  */
 export function checkEnvOverrides(overrides: Env, host: EffectiveHost): void {
-  const bad: string[] = [];
+  const bad: Wording[] = [];
   const forbidden: string[] = [];
   for (const [name, value] of Object.entries(overrides)) {
     if (!PORTABLE_NAME.test(name)) bad.push(JSON.stringify(name));
-    else if (value.includes("\0")) bad.push(`${name} (its value has a NUL character)`);
-    else if (Buffer.byteLength(value) + name.length + 1 > MAX_VALUE_BYTES) bad.push(`${name} (its value is too long)`);
+    else if (value.includes("\0")) bad.push(phrase("error.env.nul", { name }));
+    else if (Buffer.byteLength(value) + name.length + 1 > MAX_VALUE_BYTES) bad.push(phrase("error.env.long", { name }));
     else if (isForbidden(name.toUpperCase(), value, host)) forbidden.push(name);
   }
   if (bad.length > 0) {
-    throw new ExecError(
-      "env-invalid",
-      `Not usable as environment variables: ${bad.sort().join(", ")}. A name has letters, digits and underscores; a value has no NUL and at most 128 KiB. Nothing was run.`,
-      { keys: bad },
-    );
+    bad.sort((a, b) => (inEnglish(a) < inEnglish(b) ? -1 : 1));
+    throw new ExecError("env-invalid", phrase("error.env.invalid", { names: bad }), {
+      keys: bad.map(inEnglish),
+    });
   }
   if (forbidden.length === 0) return;
   const keys = forbidden.sort();
-  const subject = keys.length === 1 ? `the variable ${keys[0]} is` : `the variables ${keys.join(", ")} are`;
-  const advice = keys.some((key) => key.toUpperCase() === "PATH")
-    ? " For PATH, an operator can set tools.exec.pathPrepend, or name the program by its full path."
-    : "";
+  const advice = keys.some((key) => key.toUpperCase() === "PATH") ? phrase("error.env.path") : "";
   throw new ExecError(
     "env-forbidden",
-    `Security violation: ${subject} forbidden for host=${host}, because it can change which program runs. Nothing was run.${advice}`,
+    phrase("error.env.forbidden", { count: keys.length, names: keys, host, advice }),
     { keys },
   );
 }

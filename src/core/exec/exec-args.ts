@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ExecError } from "../errors.ts";
 import { nearestOf } from "../nearest.ts";
 import { ASK_LEVELS, type Ask, EXEC_HOSTS, type ExecHost } from "../policy/types.ts";
+import { phrase } from "../words/phrase.ts";
 
 /** Linux refuses one argument above 128 KiB (`E2BIG`); a longer command could be approved but never start. */
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
@@ -106,57 +107,47 @@ export function parseExecArgs(input: unknown, limits: { readonly maxCommandChars
 
 /** Also used by `/exec`, so that chat and tool answer with the same words. */
 export function checkCommand(command: string, maxChars?: number): string {
-  if (command.trim() === "") throw new ExecError("command-empty", "Provide a command to start.");
+  if (command.trim() === "") throw new ExecError("command-empty", phrase("error.command.none"));
   if (command.includes("\0")) {
-    throw new ExecError("command-has-nul", "The command contains a NUL byte, which no shell can run. Nothing was run.");
+    throw new ExecError("command-has-nul", phrase("error.command.nul"));
   }
   if (maxChars !== undefined && command.length > maxChars) {
     throw new ExecError(
       "command-too-long",
-      `The command has ${command.length} characters; limits.maxCommandChars allows ${maxChars}. Put it in a script file and run that.`,
+      phrase("error.command.characters", { characters: command.length, most: maxChars }),
     );
   }
   const bytes = Buffer.byteLength(command);
   if (bytes > MAX_COMMAND_BYTES) {
-    throw new ExecError(
-      "command-too-long",
-      `The command has ${bytes} bytes; the system takes at most ${MAX_COMMAND_BYTES}. Put it in a script file and run that.`,
-    );
+    throw new ExecError("command-too-long", phrase("error.command.bytes", { bytes, most: MAX_COMMAND_BYTES }));
   }
   return command;
 }
 
 export function parseHost(value: unknown): ExecHost | undefined {
   if (value === undefined || value === null) return undefined;
-  const allowed = `Allowed values: ${EXEC_HOSTS.join(", ")}.`;
   if (typeof value !== "string") {
-    throw new ExecError("host-invalid", `Invalid exec host of type ${typeof value}. ${allowed}`);
+    throw new ExecError("host-invalid", phrase("error.host.type", { type: typeof value, allowed: EXEC_HOSTS }));
   }
   const host = value.trim().toLowerCase();
   if ((EXEC_HOSTS as readonly string[]).includes(host)) return host as ExecHost;
-  throw new ExecError(
-    "host-invalid",
-    `Invalid exec host "${value.slice(0, 80)}". ${allowed} It is not a host name; for a machine use host=node with node=<id or name>.`,
-  );
+  throw new ExecError("host-invalid", phrase("error.host.value", { value: value.slice(0, 80), allowed: EXEC_HOSTS }));
 }
 
 function parseTimeout(timeout: number | undefined, alias: number | undefined): number | undefined {
   if (timeout !== undefined && alias !== undefined && timeout !== alias) {
-    throw new ExecError("invalid-argument", "timeout and timeoutSeconds differ; give one of them, in seconds.");
+    throw new ExecError("invalid-argument", phrase("error.timeout.two"));
   }
   const seconds = timeout ?? alias;
   if (seconds === undefined) return undefined;
   if (!Number.isFinite(seconds) || seconds < 0) {
-    throw new ExecError(
-      "invalid-argument",
-      `Invalid timeout ${seconds}. Give seconds (fractions are fine), or 0 for no limit.`,
-    );
+    throw new ExecError("invalid-argument", phrase("error.timeout", { value: seconds }));
   }
   return Math.min(MAX_TIMEOUT_MS, Math.round(seconds * 1000));
 }
 
 function nul(parameter: string): ExecError {
-  return new ExecError("invalid-argument", `${parameter} contains a NUL byte. Nothing was run.`);
+  return new ExecError("invalid-argument", phrase("error.nul", { parameter }));
 }
 
 /** One sentence for the first thing wrong, naming the parameter and, for an unknown one, the nearest that exists. */

@@ -10,12 +10,14 @@ import type { Audit } from "../audit/audit.ts";
 import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
 import { fallbackFor } from "../policy/decide.ts";
-import type { Decision, Reason } from "../policy/decision.ts";
+import type { Decision } from "../policy/decision.ts";
+import { layerPhrase, reasonPhrase } from "../policy/reasons.ts";
 import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
-import type { Ask, EffectiveHost, EffectivePolicy, PolicyLayer } from "../policy/types.ts";
+import type { Ask, EffectiveHost, EffectivePolicy } from "../policy/types.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
 import { endedResult, failedResult, pendingResult, queuedResult, runningResult, type ToolResult } from "./results.ts";
 import { resolveHost } from "./routing.ts";
@@ -87,7 +89,7 @@ export interface ExecToolOptions {
   /** Elevated access of this actor, or the sentence that says which gate is closed. */
   readonly elevated: (
     query: PolicyQuery & { readonly actor: Actor },
-  ) => Promise<{ full: boolean } | { refused: string }>;
+  ) => Promise<{ full: boolean } | { refused: Wording }>;
   /** Rules that let a command run are marked as used; never in its way. */
   readonly noteUse: (decision: Decision, command: string, agentId: string) => void;
   /** Mode `auto`: the model's opinion. Never rejects; anything but a clear "allow" is "ask". */
@@ -96,8 +98,6 @@ export interface ExecToolOptions {
     input: ReviewInput,
     settings: AgentSettings,
   ) => Promise<ReviewVerdict>;
-  readonly explain: (reason: Reason) => string;
-  readonly layerName: (layer: PolicyLayer) => string;
   /** Yield window of the environment (`OPENCLAW_BASH_YIELD_MS`) or the default. */
   readonly yieldMs: (settings: AgentSettings) => number;
   /** Shows a new request where it belongs; resolves once that is durably queued. */
@@ -107,7 +107,7 @@ export interface ExecToolOptions {
   /** A foreground run leaves no session behind (exec.md section 3). */
   readonly forget: (session: ProcessSession) => void;
   /** Lines that warn whoever decides, and that the tool result repeats. */
-  readonly warningsFor: (decision: Decision, policy: EffectivePolicy) => readonly string[];
+  readonly warningsFor: (decision: Decision, policy: EffectivePolicy) => readonly Wording[];
 }
 
 export interface PolicyQuery {
@@ -142,10 +142,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
   async function judge(input: unknown, context: ExecContext): Promise<Judged> {
     const settings = agentSettings(options.config(), context.agentId, options.stateDir);
     if (!isToolAllowed("exec", settings.toolLayers)) {
-      throw new ExecError(
-        "tool-denied",
-        "exec is switched off here by tool policy (tools.allow/tools.deny). An operator can change that.",
-      );
+      throw new ExecError("tool-denied", phrase("error.tool.denied"));
     }
     const args = parseExecArgs(input, { maxCommandChars: options.config().limits.maxCommandChars });
     const overrides = await sessions.overrides(context.sessionKey);
@@ -172,7 +169,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     if (policy.security.value === "deny") {
       throw new ExecError(
         "exec-denied",
-        `exec denied: host=${host} security=deny, set by ${options.layerName(policy.security.from)}.`,
+        phrase("error.exec.securityDeny", { host, layer: layerPhrase(policy.security.from) }),
         { layer: policy.security.from },
       );
     }
@@ -276,10 +273,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     const config = options.config();
     const limit = config.limits.maxPendingApprovals;
     if ((await approvals.pending()).length >= limit) {
-      throw new ExecError(
-        "rate-limited",
-        `${limit} requests are waiting for a person already (limits.maxPendingApprovals). Nothing was asked or run.`,
-      );
+      throw new ExecError("rate-limited", phrase("error.approvals.many", { limit }));
     }
     const { args, settings, policy } = judged;
     const spec = specOf(judged, context, "none");
@@ -320,11 +314,11 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
 
   function denied(decision: Extract<Decision, { kind: "deny" }>): ExecError {
     const [first] = decision.reasons;
-    const why = first ? options.explain(first) : "the policy does not allow it";
+    const why = first ? reasonPhrase(first) : phrase("error.exec.policy");
     if (first?.code === "control-command") {
-      return new ExecError("control-command", `Not run: ${why}.`, { reasons: decision.reasons });
+      return new ExecError("control-command", phrase("error.exec.control", { why }), { reasons: decision.reasons });
     }
-    return new ExecError("exec-denied", `exec denied: ${why} (set by ${options.layerName(decision.layer)}).`, {
+    return new ExecError("exec-denied", phrase("error.exec.denied", { why, layer: layerPhrase(decision.layer) }), {
       reasons: decision.reasons,
       layer: decision.layer,
     });
@@ -398,7 +392,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       }
       if (admitted.approval) {
         const { approval } = admitted;
-        return pendingResult(approval, approval.request.warnings, true);
+        return pendingResult(approval, approval.request.warnings.map(inEnglish), true);
       }
       return launchForCall(admitted, context);
     },
@@ -460,7 +454,7 @@ async function raceStart(
 }
 
 function waitWhy(record: RunRecord): string {
-  return record.waitsFor ? waitSentence(record.waitsFor) : "It is about to start.";
+  return record.waitsFor ? waitSentence(record.waitsFor).text : "It is about to start.";
 }
 
 /** The end of the run when it comes within the yield window; `undefined` once the run is in the background. */

@@ -8,6 +8,7 @@ import { basename, relative, resolve, sep } from "node:path";
 import { ExecError } from "../errors.ts";
 import { programName } from "../policy/program-kinds.ts";
 import { mentionedCommands } from "../policy/shell/parse.ts";
+import { phrase } from "../words/phrase.ts";
 import { type Finding, nodeFinding, pythonFinding } from "./script-findings.ts";
 import { foreignShebang } from "./shebang.ts";
 
@@ -22,7 +23,7 @@ interface ScriptTarget {
 /** Throws `invalid-argument` with the file, the line and what to write instead. */
 export async function preflight(command: string, cwd: string): Promise<void> {
   const script = foreignShebang(command);
-  if (script !== undefined) throw new ExecError("invalid-argument", `exec preflight: ${script}`);
+  if (script !== undefined) throw new ExecError("invalid-argument", phrase("error.preflight", { problem: script }));
   for (const { words } of mentionedCommands(command).commands) {
     const target = scriptTarget(words);
     if (target === undefined) continue;
@@ -36,16 +37,18 @@ export async function preflight(command: string, cwd: string): Promise<void> {
 function refusal(target: ScriptTarget, finding: Finding): ExecError {
   const place = `${target.path}:${finding.line}`;
   if (finding.kind === "shell-syntax") {
-    return new ExecError(
-      "invalid-argument",
-      `exec preflight: ${place} starts with shell syntax, but it is run as a script. Nothing was run.`,
-    );
+    return new ExecError("invalid-argument", phrase("error.preflight.shellSyntax", { place }));
   }
   const name = finding.variable.slice(1);
   const instead = target.language === "python" ? `os.environ.get("${name}")` : `process.env["${name}"]`;
   return new ExecError(
     "invalid-argument",
-    `exec preflight: ${place} uses ${finding.variable} like a shell variable, which ${target.language === "python" ? "Python" : "Node"} does not know. Use ${instead}. Nothing was run.`,
+    phrase("error.preflight.variable", {
+      place,
+      variable: finding.variable,
+      language: target.language === "python" ? "Python" : "Node",
+      instead,
+    }),
     { variable: finding.variable, line: finding.line },
   );
 }

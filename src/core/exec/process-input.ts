@@ -5,10 +5,11 @@
 import { ExecError } from "../errors.ts";
 import { type CursorKeyMode, encodeKey, hexByte } from "../process/keys.ts";
 import type { ProcessSession } from "../process/session.ts";
+import { type Phrase, type PhraseKey, phrase, type Wording } from "../words/phrase.ts";
 import type { ProcessArgs } from "./process-tool.ts";
 
 export interface Sent {
-  readonly text: string;
+  readonly said: Phrase;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -28,18 +29,12 @@ export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "p
     const bytes = Buffer.from(args.data, "utf8");
     if (bytes.length > 0) await session.write(bytes);
     if (args.eof === true) await session.endInput();
-    return sent(
-      session,
-      bytes.length,
-      args.eof === true ? `Wrote ${bytes.length} bytes and ended stdin` : `Wrote ${bytes.length} bytes`,
-    );
+    return sent(session, bytes.length, args.eof === true ? "session.sent.wroteAndEnded" : "session.sent.wrote");
   },
 
   async "send-keys"(session, args) {
     if (!session.pty) {
-      throw invalid(
-        `Session ${session.id} has no terminal, so it has no keys. Use write, or start the command with pty: true.`,
-      );
+      throw invalid(phrase("session.noTerminal", { session: session.id }));
     }
     const parts: Uint8Array[] = [];
     if (args.literal !== undefined && args.literal !== "") parts.push(Buffer.from(args.literal, "utf8"));
@@ -54,13 +49,13 @@ export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "p
     const total = parts.reduce((sum, part) => sum + part.length, 0);
     if (total === 0) throw invalid("No key data provided.");
     await sendPaced(session, parts, args.paceMs ?? 0);
-    return sent(session, total, `Sent ${total} bytes`);
+    return sent(session, total, "session.sent.keys");
   },
 
   async submit(session) {
     // A terminal turns CR into a line end; a pipe does not.
     await session.write(session.pty ? "\r" : "\n");
-    return sent(session, 1, "Submitted");
+    return sent(session, 1, "session.sent.submitted");
   },
 
   async paste(session, args) {
@@ -74,7 +69,8 @@ export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "p
     const whole = bracketed ? `${PASTE_START}${lines}${PASTE_END}` : lines;
     await session.write(whole);
     const bytes = Buffer.byteLength(whole, "utf8");
-    const result = sent(session, bytes, `Pasted ${[...safe].length} characters${bracketed ? " (bracketed)" : ""}`);
+    const said = bracketed ? "session.sent.pastedBracketed" : "session.sent.pasted";
+    const result = sent(session, bytes, said, [...safe].length);
     return { ...result, details: { ...result.details, bracketed } };
   },
 };
@@ -84,26 +80,24 @@ export function resizeTerminal(session: ProcessSession, args: ProcessArgs): Sent
   const now = session.handle?.terminal;
   if (now === undefined) {
     throw invalid(
-      session.handle === undefined
-        ? `Session ${session.id} has not started yet; there is no terminal to resize.`
-        : `Session ${session.id} has no terminal, so it has no size. Start the command with pty: true.`,
+      phrase(session.handle === undefined ? "session.notStartedTerminal" : "session.noSize", { session: session.id }),
     );
   }
   if (args.cols === undefined && args.rows === undefined) {
-    throw invalid(`resize needs cols (1 to ${MAX_COLS}), rows (1 to ${MAX_ROWS}), or both.`);
+    throw invalid(phrase("session.sizeMissing", { cols: MAX_COLS, rows: MAX_ROWS }));
   }
   const cols = within("cols", args.cols ?? now.cols, MAX_COLS);
   const rows = within("rows", args.rows ?? now.rows, MAX_ROWS);
   session.resize(cols, rows);
   return {
-    text: `Session ${session.id} now has a terminal of ${cols} columns and ${rows} rows.`,
+    said: phrase("session.resized", { session: session.id, cols, rows }),
     details: { cols, rows },
   };
 }
 
 function within(name: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw invalid(`${name} must be a whole number from 1 to ${most}; ${value} is not. The size was not changed.`);
+  throw invalid(phrase("session.sizeBad", { name, most, value }));
 }
 
 /**
@@ -128,9 +122,11 @@ function encodeWith(tokens: readonly string[], mode: CursorKeyMode) {
   return tokens.map((token) => {
     const key = encodeKey(token, mode);
     if (key.kind === "bytes") return key;
-    const near = key.near === undefined ? "" : ` Did you mean "${key.near}"?`;
+    const typed = key.token.slice(0, 32);
     throw invalid(
-      `Unknown key "${key.token.slice(0, 32)}".${near} Known: Enter, Tab, Escape, Up, Down, Home, PageUp, F1 to F12 …, one character, ^c, C-c, M-x, S-Tab. Text goes into "literal". Nothing was sent.`,
+      key.near === undefined
+        ? phrase("session.keyUnknown", { key: typed })
+        : phrase("session.keyNear", { key: typed, near: key.near }),
     );
   });
 }
@@ -165,12 +161,17 @@ async function sendPaced(session: ProcessSession, parts: readonly Uint8Array[], 
   }
 }
 
-function sent(session: ProcessSession, bytes: number, what: string): Sent {
-  const waiting = session.handle?.queuedInput ?? 0;
-  const note = waiting > 0 ? ` ${waiting} bytes wait until the program reads.` : "";
-  return { text: `${what} to session ${session.id}.${note}`, details: { bytes, queuedBytes: waiting } };
+function sent(
+  session: ProcessSession,
+  bytes: number,
+  key: Extract<PhraseKey, `session.sent.${string}`>,
+  characters = 0,
+): Sent {
+  const queuedBytes = session.handle?.queuedInput ?? 0;
+  const waiting = queuedBytes > 0 ? phrase("session.sent.waiting", { bytes: queuedBytes }) : "";
+  return { said: phrase(key, { bytes, characters, session: session.id, waiting }), details: { bytes, queuedBytes } };
 }
 
-function invalid(message: string): ExecError {
+function invalid(message: Wording): ExecError {
   return new ExecError("invalid-argument", message);
 }

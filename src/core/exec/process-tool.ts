@@ -6,8 +6,9 @@ import { cutMiddle } from "../process/command-name.ts";
 import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Delivery } from "../process/unread.ts";
+import { inEnglish, type Phrase, phrase, type Wording } from "../words/phrase.ts";
 import { inputActions, resizeTerminal } from "./process-input.ts";
-import { exitLine, listLine, listRow, logPage } from "./process-view.ts";
+import { exitPhrase, listLine, listRow, logPage } from "./process-view.ts";
 import type { ToolResult } from "./results.ts";
 
 export const PROCESS_ACTIONS = [
@@ -113,7 +114,7 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
         if (context.acknowledge !== "manual") result.acknowledge();
         return result;
       } catch (error) {
-        if (error instanceof ExecError) return failed(error.message);
+        if (error instanceof ExecError) return failed(error.wording);
         throw error;
       }
     },
@@ -135,12 +136,16 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
       case "log":
         return session === undefined ? unknown(id) : (foreground(session) ?? log(session, args));
       case "kill":
-        if (session === undefined || session.end !== undefined) return failed(`No active session found for ${id}.`);
+        if (session === undefined || session.end !== undefined) {
+          return failed(phrase("session.noneActive", { session: id }));
+        }
         return foreground(session) ?? kill(session);
       case "clear":
-        if (session?.end === undefined || !session.backgrounded) return failed(`No finished session found for ${id}.`);
+        if (session?.end === undefined || !session.backgrounded) {
+          return failed(phrase("session.noneFinished", { session: id }));
+        }
         sessions.forget(session);
-        return done(`Cleared session ${id}.`, { status: "completed", sessionId: id });
+        return done(phrase("session.cleared", { session: id }), { status: "completed", sessionId: id });
       case "remove":
         return session === undefined ? unknown(id) : (foreground(session) ?? remove(session));
       case "write":
@@ -148,61 +153,56 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
       case "submit":
       case "paste": {
         if (session === undefined) return unknown(id);
-        if (session.end !== undefined) return failed(`Session ${id} has ended; stdin is not writable.`);
+        if (session.end !== undefined) return failed(phrase("session.ended", { session: id }));
         const refused = foreground(session);
         if (refused !== undefined) return refused;
         if (!session.stdinWritable) {
-          return failed(
-            `stdin is not writable for session ${id}. Start the command with pty: true, or with stdin: "open", to send it input.`,
-          );
+          return failed(phrase("session.noInput", { session: id }));
         }
         const sent = await inputActions[action](session, args);
-        return done(sent.text, { status: "running", sessionId: id, ...sent.details });
+        return done(sent.said, { status: "running", sessionId: id, ...sent.details });
       }
       case "resize": {
         if (session === undefined) return unknown(id);
-        if (session.end !== undefined) return failed(`Session ${id} has ended; there is no terminal to resize.`);
+        if (session.end !== undefined) return failed(phrase("session.endedTerminal", { session: id }));
         const refused = foreground(session);
         if (refused !== undefined) return refused;
         const resized = resizeTerminal(session, args);
-        return done(resized.text, { status: "running", sessionId: id, ...resized.details });
+        return done(resized.said, { status: "running", sessionId: id, ...resized.details });
       }
     }
   }
 
   function list(scope: string): ProcessResult {
     const found = sessions.list(scope);
-    const text = found.length === 0 ? "No running or recent sessions." : found.map(listLine).join("\n");
-    return done(text, { status: "completed", sessions: found.map(listRow) });
+    const said = found.length === 0 ? phrase("session.none") : found.map(listLine).join("\n");
+    return done(said, { status: "completed", sessions: found.map(listRow) });
   }
 
   async function poll(session: ProcessSession, args: ProcessArgs, context: ProcessContext): Promise<ProcessResult> {
     const waitMs = Math.min(MAX_POLL_MS, Math.max(0, args.timeout ?? 0));
     await session.waitForNews(Number.isFinite(waitMs) ? waitMs : 0, context.signal);
     const delivery = session.read();
-    const dropped =
-      delivery.droppedChars > 0
-        ? [`[${delivery.droppedChars} characters were dropped before this poll; log may still have them.]`]
-        : [];
+    const dropped = delivery.droppedChars > 0 ? [phrase("session.dropped", { characters: delivery.droppedChars })] : [];
     const output = delivery.text.replace(/\s+$/, "");
-    const body = [...dropped, output === "" ? "(no new output)" : output];
+    const body = [...dropped, output === "" ? phrase("session.noNewOutput") : output];
     if (session.end !== undefined) return pollEnded(session, delivery, body);
     const empty = delivery.text === "" ? (emptyPolls.get(session) ?? 0) + 1 : 0;
     emptyPolls.set(session, empty);
     const retryInMs = RETRY_MS[Math.min(Math.max(empty, 1), RETRY_MS.length) - 1];
-    const text = [...body, session.waitingForInput ? waitingHint(session) : exitLine(session)].join("\n\n");
+    const said = paragraphs([...body, session.waitingForInput ? waitingHint(session) : exitPhrase(session)]);
     return done(
-      text,
+      said,
       { ...listRow(session), status: "running", aggregated: session.aggregated(), retryInMs },
       delivery.acknowledge,
     );
   }
 
-  function pollEnded(session: ProcessSession, delivery: Delivery, body: readonly string[]): ProcessResult {
+  function pollEnded(session: ProcessSession, delivery: Delivery, body: readonly Wording[]): ProcessResult {
     session.observeEnd();
-    const notes = (session.end?.notes ?? []).map((note) => `[${note}]`);
+    const notes = (session.end?.notes ?? []).map((note) => phrase("session.note", { note }));
     return done(
-      [...body, ...notes, exitLine(session)].join("\n\n"),
+      paragraphs([...body, ...notes, exitPhrase(session)]),
       { ...listRow(session), aggregated: session.aggregated() },
       () => {
         delivery.acknowledge();
@@ -214,15 +214,15 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
   function log(session: ProcessSession, args: ProcessArgs): ProcessResult {
     const page = logPage(session.aggregated(), args.offset, args.limit);
     const running = session.end === undefined;
-    const lost = session.lost ? ["[Earlier output is no longer in memory.]"] : [];
-    const empty = running ? "(no output yet)" : "(no output recorded)";
-    const text = [
+    const lost = session.lost ? [phrase("session.outputGone")] : [];
+    const empty = phrase(running ? "session.noOutputYet" : "session.noOutput");
+    const said = paragraphs([
       ...lost,
       page.text === "" ? empty : page.text,
       ...(page.hint === undefined ? [] : [page.hint]),
-      ...(running ? (session.waitingForInput ? [waitingHint(session)] : []) : [exitLine(session)]),
-    ].join("\n\n");
-    return done(text, {
+      ...(running ? (session.waitingForInput ? [waitingHint(session)] : []) : [exitPhrase(session)]),
+    ]);
+    return done(said, {
       ...listRow(session),
       output: page.text,
       total: page.totalLines,
@@ -236,12 +236,12 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
     const { queued } = session;
     session.stop("manual-cancel");
     if (queued) {
-      return done(`Taken out of the line: session ${session.id} never ran.`, {
+      return done(phrase("session.killedInLine", { session: session.id }), {
         status: "completed",
         sessionId: session.id,
       });
     }
-    return done(`Termination requested for session ${session.id}. Poll it to see its end.`, {
+    return done(phrase("session.killed", { session: session.id }), {
       status: "running",
       sessionId: session.id,
     });
@@ -251,30 +251,36 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
     const running = session.end === undefined;
     if (running) sessions.remove(session);
     else sessions.forget(session);
-    const text = running ? `Removed session ${session.id} (termination requested).` : `Removed session ${session.id}.`;
-    return done(text, { status: "completed", sessionId: session.id });
+    const said = phrase(running ? "session.removedRunning" : "session.removed", { session: session.id });
+    return done(said, { status: "completed", sessionId: session.id });
   }
 }
 
 function foreground(session: ProcessSession): ProcessResult | undefined {
   if (session.backgrounded) return undefined;
   return session.end === undefined
-    ? failed(`Session ${session.id} is not backgrounded: the call that started it is still waiting for it.`)
+    ? failed(phrase("session.foreground", { session: session.id }))
     : unknown(session.id);
 }
 
 /** Foreign, expired and never existing ids sound the same: nobody learns of another agent's sessions. */
 function unknown(id: string): ProcessResult {
-  return failed(`No session found for ${id.slice(0, 64)}.`);
+  return failed(phrase("session.unknown", { session: id.slice(0, 64) }));
 }
 
-function waitingHint(session: ProcessSession): string {
+function waitingHint(session: ProcessSession): Phrase {
   const last = session
     .tail(PROMPT_CHARS * 4)
     .split(/[\r\n]+/)
     .findLast((line) => line.trim() !== "");
-  const prompt = last === undefined ? "" : ` Last line: ${cutMiddle(last.trim(), PROMPT_CHARS)}`;
-  return `No output for ${Math.round(session.idleMs / 1000)} s and stdin is open: the process is probably waiting for input (write, send-keys, submit, paste).${prompt}`;
+  const seconds = Math.round(session.idleMs / 1000);
+  if (last === undefined) return phrase("session.waiting", { seconds });
+  return phrase("session.waitingAt", { seconds, line: cutMiddle(last.trim(), PROMPT_CHARS) });
+}
+
+/** With an empty line between. */
+function paragraphs(parts: readonly Wording[]): Wording {
+  return { lines: parts.flatMap((part, index) => (index === 0 ? [part] : ["", part])) };
 }
 
 function isAction(action: string): action is ProcessAction {
@@ -282,13 +288,13 @@ function isAction(action: string): action is ProcessAction {
 }
 
 function done(
-  text: string,
+  said: Wording,
   details: Readonly<Record<string, unknown>> & { readonly status: string },
   acknowledge: () => void = () => {},
 ): ProcessResult {
-  return { content: [{ type: "text", text }], details, acknowledge };
+  return { content: [{ type: "text", text: inEnglish(said) }], said, details, acknowledge };
 }
 
-function failed(error: string): ProcessResult {
-  return done(error, { status: "failed", error });
+function failed(error: Wording): ProcessResult {
+  return done(error, { status: "failed", error: inEnglish(error) });
 }

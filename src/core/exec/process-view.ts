@@ -1,6 +1,7 @@
 /** How sessions and their logs look in results of the process tool. Pure. */
 import { cutMiddle } from "../process/command-name.ts";
 import type { ProcessSession } from "../process/session.ts";
+import { type Phrase, phrase } from "../words/phrase.ts";
 
 /** Lines shown when neither offset nor limit is given. */
 export const DEFAULT_LOG_LINES = 200;
@@ -14,7 +15,7 @@ const STATUS_WIDTH = 9;
 export interface LogPage {
   readonly text: string;
   readonly totalLines: number;
-  readonly hint: string | undefined;
+  readonly hint: Phrase | undefined;
 }
 
 /** `offset` counts lines from 0. Only `limit`: the last lines. Only `offset`: from there to the end. */
@@ -27,7 +28,7 @@ export function logPage(output: string, offset: number | undefined, limit: numbe
   const to = offset !== undefined && limit === undefined ? total : from + last;
   const hint =
     offset === undefined && limit === undefined && total > DEFAULT_LOG_LINES
-      ? `[showing last ${DEFAULT_LOG_LINES} of ${total} lines; pass offset/limit to page]`
+      ? phrase("session.page", { shown: DEFAULT_LOG_LINES, total })
       : undefined;
   return { text: lines.slice(from, to).join("\n"), totalLines: total, hint };
 }
@@ -86,34 +87,30 @@ export function listLine(session: ProcessSession): string {
   ].join(" ");
 }
 
-/** Said instead of an end or a state while the command waits for a place. */
-export const QUEUED_LINE =
-  "Waits in line for other commands to end; it starts by itself. kill takes it out of the line.";
-
 /** The sentence that ends every terminal answer. */
-export function exitLine(session: ProcessSession): string {
+export function exitPhrase(session: ProcessSession): Phrase {
   const { end } = session;
-  if (end === undefined) return session.queued ? QUEUED_LINE : "Process still running.";
+  if (end === undefined) return phrase(session.queued ? "session.queued" : "session.running");
   const how =
     end.exitSignal !== null
-      ? `signal ${end.exitSignal}`
+      ? phrase("session.how.signal", { signal: end.exitSignal })
       : end.exitCode !== null
-        ? `code ${end.exitCode}`
-        : "unknown exit code";
+        ? phrase("session.how.code", { code: end.exitCode })
+        : phrase("session.how.unknown");
   switch (end.reason) {
     case "manual-cancel":
-      return `Process stopped by request (${how}).`;
+      return phrase("session.end.stopped", { how });
     case "overall-timeout":
-      return `Process timed out and was stopped (${how}). It may have had effects already: look before running it again.`;
+      return phrase("session.end.timedOut", { how });
     case "shutdown":
-      return `Process stopped because the gateway is stopping (${how}).`;
+      return phrase("session.end.shutdown", { how });
     case "spawn-failed":
-      return "Process could not be started.";
+      return phrase("session.end.notStarted");
     case "lost":
-      return "How the process ended is unknown: its host was lost.";
+      return phrase("session.end.lost");
     case "exit":
     case "signal":
-      return `Process exited with ${how}.`;
+      return phrase("session.end.exited", { how });
   }
 }
 

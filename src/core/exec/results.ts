@@ -2,9 +2,12 @@
 
 import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
 import type { EndInfo } from "../process/types.ts";
+import { inEnglish, type Wording } from "../words/phrase.ts";
 
 export interface ToolResult {
   readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  /** The same for a person, in words of their language; models read `content`. */
+  readonly said?: Wording;
   readonly details: Readonly<Record<string, unknown>> & { readonly status: string };
 }
 
@@ -40,7 +43,7 @@ export function endedResult(run: EndedRun): ToolResult {
   const { failureKind, line } = outcomeOf(run);
   const body = [
     output === "" ? "(no output)" : output,
-    ...end.notes.map((note) => `[${note}]`),
+    ...end.notes.map((note) => `[${inEnglish(note)}]`),
     ...(line ? [line] : []),
   ];
   return {

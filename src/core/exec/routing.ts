@@ -4,6 +4,7 @@
  */
 import { ExecError } from "../errors.ts";
 import type { EffectiveHost, ExecHost } from "../policy/types.ts";
+import { phrase } from "../words/phrase.ts";
 
 export interface RoutingInput {
   /** First set of session, agent, global; `auto` when none is. */
@@ -39,15 +40,9 @@ export function resolveHost(input: RoutingInput): EffectiveHost {
 
 function requireSandbox(active: boolean): EffectiveHost {
   if (active) return "sandbox";
-  throw new ExecError(
-    "host-unavailable",
-    'host=sandbox needs a sandbox runtime, and none is active. Set agents.defaults.sandbox.mode to "all", or use host=gateway with approvals. Nothing was run.',
-  );
+  throw new ExecError("host-unavailable", phrase("error.host.sandbox"));
 }
 
 function notAllowed(requested: string, configured: string, fix: string): ExecError {
-  return new ExecError(
-    "host-not-allowed",
-    `Exec host not allowed (requested ${requested}; configured ${configured}). Set tools.exec.host=${fix} to allow it.`,
-  );
+  return new ExecError("host-not-allowed", phrase("error.host.notAllowed", { requested, configured, fix }));
 }

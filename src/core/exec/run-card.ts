@@ -1,9 +1,13 @@
 /** The neutral card of a run. Pure. */
 import type { RunCard } from "../cards.ts";
 import { formatDuration } from "../duration.ts";
+import { phrase, type Wording } from "../words/phrase.ts";
 import { type RunRecord, waitSentence } from "./run-record.ts";
 
-export function runCard(record: RunRecord, live?: { readonly tail: string; readonly totalChars: number }): RunCard {
+export function runCard(
+  record: RunRecord,
+  live?: { readonly tail: string; readonly totalChars: number },
+): RunCard<Wording> {
   const finished = record.state === "finished";
   return {
     kind: "run",
@@ -36,19 +40,22 @@ export function runCard(record: RunRecord, live?: { readonly tail: string; reado
 }
 
 /** One line for the approval card and for logs: `exit 0 in 1m12s`. */
-export function endLine(record: RunRecord): string {
-  const took = record.durationMs === undefined ? "" : ` in ${formatDuration(record.durationMs)}`;
+export function endLine(record: RunRecord): Wording {
+  const took = record.durationMs === undefined ? "" : phrase("end.in", { time: formatDuration(record.durationMs) });
   switch (record.outcome ?? "lost") {
     case "completed":
     case "failed":
-      return record.exitSignal ? `ended by ${record.exitSignal}${took}` : `exit ${record.exitCode ?? "unknown"}${took}`;
+      if (record.exitSignal) return phrase("end.signal", { signal: record.exitSignal, took });
+      return record.exitCode == null
+        ? phrase("end.exit.unknown", { took })
+        : phrase("end.exit", { code: record.exitCode, took });
     case "timed-out":
-      return `timed out${took}`;
+      return phrase("end.timedOut", { took });
     case "killed":
-      return `stopped${took}`;
+      return phrase("end.stopped", { took });
     case "not-started":
-      return record.notes[0] ?? "could not be started";
+      return record.notes[0] ?? phrase("end.notStarted");
     case "lost":
-      return record.notes[0] ?? "how it ended is unknown";
+      return record.notes[0] ?? phrase("end.lost");
   }
 }

@@ -4,6 +4,7 @@
  * survive a kill is the run's record.
  */
 import { ExecError } from "../errors.ts";
+import { phrase } from "../words/phrase.ts";
 
 export interface RunLimits {
   /** Commands running at once (`limits.maxConcurrentRuns`). */
@@ -100,17 +101,11 @@ export class RunQueue {
   #assertRoom(sessionKey: string, limits: RunLimits): void {
     const free = limits.queued - this.#waiting;
     if (free <= 0) {
-      throw new ExecError(
-        "rate-limited",
-        `${limits.total} commands run and ${this.#waiting} wait in line, the most that may (limits.maxQueuedRuns). Nothing was run; try again later.`,
-      );
+      throw new ExecError("rate-limited", phrase("error.line.full", { running: limits.total, waiting: this.#waiting }));
     }
     const own = this.#lines.get(sessionKey)?.length ?? 0;
     if (own < free) return;
-    throw new ExecError(
-      "rate-limited",
-      `${own} commands of this conversation wait in line already; the other places are kept for other conversations (limits.maxQueuedRuns is ${limits.queued}). Nothing was run; /stop takes them out of the line.`,
-    );
+    throw new ExecError("rate-limited", phrase("error.line.own", { own, limit: limits.queued }));
   }
 
   #stand(request: RunRequest, waitsFor: WaitReason): Place {
@@ -191,5 +186,5 @@ function once(act: () => void): () => void {
 }
 
 function draining(): ExecError {
-  return new ExecError("draining", "The gateway is stopping and starts nothing new. Try again when it is back.");
+  return new ExecError("draining", phrase("error.draining"));
 }

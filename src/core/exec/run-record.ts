@@ -4,6 +4,7 @@ import type { Binding, Plan } from "../policy/decision.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { EndInfo } from "../process/types.ts";
 import type { Actor, Route } from "../route.ts";
+import { type Phrase, phrase, type Wording } from "../words/phrase.ts";
 import type { WaitReason } from "./run-queue.ts";
 
 /** What is kept of a finished run, for "Run again" and late questions. */
@@ -52,7 +53,7 @@ export interface RunRecord {
   readonly exitSignal?: string | null;
   readonly tail: string;
   readonly totalChars: number;
-  readonly notes: readonly string[];
+  readonly notes: readonly Wording[];
   /** The call that started it had returned before it ended. */
   readonly backgrounded?: boolean;
   /** A poll had shown the end before it was recorded. */
@@ -88,12 +89,12 @@ export interface RunSpec {
 }
 
 /** The one sentence that says why a run waits. */
-export function waitSentence({ reason, limit }: RunWait): string {
+export function waitSentence({ reason, limit }: RunWait): Phrase {
   switch (reason) {
     case "gateway-busy":
-      return `Waits in line: ${limit} commands run, the most at once (limits.maxConcurrentRuns). It starts by itself.`;
+      return phrase("run.waits.gateway", { limit });
     case "agent-busy":
-      return `Waits in line: ${limit} commands of this agent run, the most at once (limits.maxConcurrentRunsPerAgent). It starts by itself.`;
+      return phrase("run.waits.agent", { limit });
   }
 }
 

@@ -13,6 +13,7 @@ import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Host } from "../hosts/host.ts";
 import type { Reason } from "../policy/decision.ts";
+import { reasonPhrase } from "../policy/reasons.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { Leftovers } from "../process/leftovers.ts";
 import { RUN_MARK } from "../process/leftovers.ts";
@@ -20,6 +21,7 @@ import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
 import type { Store, Versioned } from "../store/store.ts";
+import { phrase, type Wording } from "../words/phrase.ts";
 import { type Owner, RunLedger } from "./run-ledger.ts";
 import { type Place, type RunLimits, RunQueue, type WaitReason } from "./run-queue.ts";
 import { CARD_TAIL_CHARS, outcomeOf, type RunRecord, type RunSpec } from "./run-record.ts";
@@ -75,8 +77,7 @@ export interface RunsOptions {
   /** Right before spawn: has anything that was approved changed? */
   readonly recheck: (spec: RunSpec) => Reason | undefined;
   /** For a run that waited, for a person or in line: does the policy deny it by now? The layer that does. */
-  readonly revokedBy: (spec: RunSpec) => Promise<string | undefined>;
-  readonly explain: (reason: Reason) => string;
+  readonly revokedBy: (spec: RunSpec) => Promise<Wording | undefined>;
   readonly limits: () => RunLimits;
   /** May this life still start commands? False once another gateway may have reported its runs as lost. */
   readonly mayStart: () => boolean;
@@ -171,7 +172,7 @@ export class Runs {
 
   async #launch(spec: RunSpec, recorded: Promise<unknown> | undefined): Promise<Launch> {
     if (this.#draining) {
-      throw new ExecError("draining", "The gateway is stopping and starts nothing new. Try again when it is back.");
+      throw new ExecError("draining", phrase("error.draining"));
     }
     this.#hostOf(spec);
     const [known] = await Promise.all([this.#ledger.get(spec.runId), recorded]);
@@ -213,7 +214,7 @@ export class Runs {
   #hostOf(spec: RunSpec): Host {
     const host = this.#options.hosts.get(spec.host);
     if (host) return host;
-    throw new ExecError("host-unavailable", `host=${spec.host} is not available on this gateway. Nothing was run.`);
+    throw new ExecError("host-unavailable", phrase("error.host.unavailable", { host: spec.host }));
   }
 
   #reserve(spec: RunSpec): ProcessSession {
@@ -288,7 +289,7 @@ export class Runs {
         return found.value.state === "starting" || (await this.#ledger.advance(found.version, starting)) !== undefined;
       });
       if (!mine) {
-        session.fail("Another gateway has reported this run as lost; it is not started.");
+        session.fail(phrase("error.reportedLost"));
         throw new ExecError("state-unavailable", "Another gateway has reported this run as lost; it is not started.");
       }
       this.#begun.add(spec.runId);
@@ -303,7 +304,7 @@ export class Runs {
 
   /** Somebody took it out of the line before its turn. */
   async #leftLine(record: RunRecord, session: ProcessSession): Promise<void> {
-    const note = "It was stopped while it waited in line and never ran.";
+    const note = phrase("run.stoppedInLine");
     session.fail(note, "manual-cancel");
     const { waitsFor: _, ...rest } = record;
     await this.#finish({
@@ -323,10 +324,10 @@ export class Runs {
       if (!this.#options.mayStart()) await this.#regainTouch(spec.runId);
       if (spec.approvalId || place.waitsFor) {
         const layer = await this.#options.revokedBy(spec);
-        if (layer) throw new ExecError("exec-denied", `Not run: exec is denied by now, set by ${layer}.`);
+        if (layer) throw new ExecError("exec-denied", phrase("error.exec.deniedByNow", { layer }));
       }
       const changed = this.#options.recheck(spec);
-      if (changed) throw new ExecError("approval-changed", this.#options.explain(changed), { reason: changed.code });
+      if (changed) throw new ExecError("approval-changed", reasonPhrase(changed), { reason: changed.code });
       if (!this.#options.mayStart()) throw outOfTouch();
       const handle = await this.#hostOf(spec).run({
         plan: spec.plan,
@@ -343,7 +344,7 @@ export class Runs {
       return await this.#attach(spec, starting, session, handle, place);
     } catch (error) {
       place.leave();
-      const note = error instanceof ExecError ? error.message : "The command could not be started.";
+      const note = error instanceof ExecError ? error.wording : phrase("run.couldNotStart");
       if (session.backgrounded) session.fail(note);
       else this.#options.sessions.forget(session);
       await this.#neverStarted(starting, note, session.backgrounded);
@@ -355,10 +356,7 @@ export class Runs {
   async #regainTouch(runId: string): Promise<void> {
     if (!(await this.#options.mayStartAgain())) throw outOfTouch();
     if ((await this.#ledger.get(runId))?.value.state !== "finished") return;
-    throw new ExecError(
-      "state-unavailable",
-      "Not run: this gateway was out of touch for so long that another has reported this as lost. Ask for it again.",
-    );
+    throw new ExecError("state-unavailable", phrase("error.outOfTouch"));
   }
 
   async #attach(
@@ -435,7 +433,7 @@ export class Runs {
     };
   }
 
-  async #neverStarted(starting: RunRecord, note: string, backgrounded: boolean): Promise<void> {
+  async #neverStarted(starting: RunRecord, note: Wording, backgrounded: boolean): Promise<void> {
     await this.#finish({
       ...starting,
       state: "finished",
@@ -526,7 +524,7 @@ export class Runs {
 
   async #recover(
     wanted: (owner: Owner) => boolean,
-    note: (record: RunRecord, wasAlive: boolean) => string,
+    note: (record: RunRecord, wasAlive: boolean) => Wording,
     mayQueue: boolean,
   ): Promise<readonly RunRecord[]> {
     const found = await this.#ledger.open(wanted);
@@ -587,8 +585,5 @@ export class Runs {
 }
 
 function outOfTouch(): ExecError {
-  return new ExecError(
-    "state-unavailable",
-    "Not run: this gateway has lost touch with the state it shares with others. Try again when /status is well.",
-  );
+  return new ExecError("state-unavailable", phrase("error.stateLost"));
 }

@@ -1,9 +1,10 @@
 /** A script pasted as a command: to a shell its first line is a comment, and the rest would be run as shell text. */
+import { type Phrase, phrase } from "../words/phrase.ts";
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash"]);
 
 /** The sentence to refuse with when `command` starts with a `#!` line for something that is not a shell. */
-export function foreignShebang(command: string): string | undefined {
+export function foreignShebang(command: string): Phrase | undefined {
   const line = /^#![ \t]*([^\n\r]*)/.exec(command)?.[1];
   if (line === undefined) return undefined;
   const words = line.trim().split(/[ \t]+/);
@@ -11,5 +12,5 @@ export function foreignShebang(command: string): string | undefined {
   const interpreter =
     program === "env" ? (words.slice(1).find((word) => !word.startsWith("-") && !word.includes("=")) ?? "") : program;
   if (interpreter === "" || SHELLS.has(interpreter)) return undefined;
-  return `This is a script for ${interpreter}, but a command is run by the shell, which would take it for shell text. Save it to a file and run "${interpreter} <file>". Nothing was run.`;
+  return phrase("error.preflight.shebang", { interpreter });
 }

@@ -2,6 +2,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExecError } from "../errors.ts";
+import { phrase } from "../words/phrase.ts";
 
 /** Synchronous like all facts a decision is made from: handing two such calls to a thread costs more than they do. */
 export function resolveWorkdir(requested: string | undefined, base: string): string {
@@ -17,9 +18,5 @@ export function resolveWorkdir(requested: string | undefined, base: string): str
 }
 
 function unavailable(path: string): ExecError {
-  return new ExecError(
-    "workdir-unavailable",
-    `The working directory "${path}" is unavailable or not a directory. Give an existing path; it is taken literally, without ~ or $VAR. Nothing was run.`,
-    { workdir: path },
-  );
+  return new ExecError("workdir-unavailable", phrase("error.workdir", { folder: path }), { workdir: path });
 }

@@ -1,5 +1,6 @@
 /** A decision as JSON and as lines for people: what would happen, why, what matched, what would run. Pure. */
 import { quote } from "shell-quote";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import type { Decision, Plan, Reason, Segment } from "./decision.ts";
 import { explainLayer, explainReason } from "./reasons.ts";
 import type { AllowlistEntry } from "./types.ts";
@@ -77,7 +78,7 @@ const VERDICTS: Readonly<Record<Decision["kind"], string>> = {
   deny: "It would be refused.",
 };
 
-export function planText(plan: Plan): string {
+export function planText(plan: Plan): Wording {
   switch (plan.kind) {
     case "argv":
       // For people to read and copy, never to be run or parsed by us (decisions.md D7).
@@ -85,7 +86,7 @@ export function planText(plan: Plan): string {
     case "rebuilt":
       return plan.text;
     case "verbatim":
-      return "the text exactly as it is, in the user's shell";
+      return phrase("explain.verbatim");
   }
 }
 
@@ -111,7 +112,7 @@ export function explainLines(decision: Decision): string[] {
     } else if (segment.satisfiedBy !== "none") lines.push(`     matched  ${segment.satisfiedBy}`);
     for (const reason of segment.reasons) lines.push(`     asks     ${visible(explainReason(reason))}`);
   }
-  if (decision.kind !== "deny") lines.push(`would run: ${visible(planText(decision.plan))}`);
+  if (decision.kind !== "deny") lines.push(`would run: ${visible(inEnglish(planText(decision.plan)))}`);
   if (decision.kind === "ask") {
     lines.push(
       decision.alwaysStores.length === 0

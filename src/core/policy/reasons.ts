@@ -1,97 +1,99 @@
 /** The one place where a reason becomes a sentence; chat, CLI, web and audit say the same words. */
+import { type Phrase, type PhraseKey, phrase } from "../words/phrase.ts";
 import type { Reason, ReasonCode } from "./decision.ts";
 import type { PolicyLayer } from "./types.ts";
 
-type Sentence = (subject: string | undefined) => string;
+type Sentence = (subject: string | undefined) => Phrase;
 
-/** `‹subject›` when there is one; the caller escapes for its medium. */
-const named = (subject: string | undefined, fallback: string): string => (subject ? `“${subject}”` : fallback);
+/** The caller escapes for its medium. */
+const quoted = (text: string): Phrase => phrase("subject.quoted", { text });
+
+const named = (subject: string | undefined, fallback: Noun): Phrase => (subject ? quoted(subject) : phrase(fallback));
+
+type Noun = Exclude<Extract<PhraseKey, `subject.${string}`>, "subject.quoted">;
 
 const SENTENCES: Readonly<Record<ReasonCode, Sentence>> = {
-  "security-deny": () => "exec is switched off here (security=deny)",
-  "allowlist-miss": (s) => `${named(s, "the command")} is not on the allowlist`,
-  "ask-always": () => "every command needs an approval here (ask=always)",
-  "approvals-file-damaged": () =>
-    "exec-approvals.json is damaged, so nothing may run; repair it (openclaw-exec doctor tells where)",
-  "cannot-pin": (s) => `what would run can not be pinned down${s ? `: “${s}”` : ""}`,
-  "inline-eval": (s) => `${named(s, "the interpreter")} would run code given on its command line`,
-  "control-command": (s) => `${named(s, "this command")} controls approvals or accounts and is never run through exec`,
-  "audit-suppression": () => "the command touches security.audit.suppressions",
-  "too-long": () => "the command is too long to be analysed",
-  "control-character": (s) => `the command holds a control character${s ? ` (${s})` : ""}`,
-  "invisible-character": (s) => `the command holds an invisible or look-alike character${s ? ` (${s})` : ""}`,
-  "line-continuation": () => "a backslash at the end of a line joins lines; write the command on one line",
-  empty: () => "there is no command",
-  "syntax-error": (s) => `the shell syntax is not valid${s ? `: ${s}` : ""}`,
-  "too-many-segments": () => "the command has too many parts to be analysed",
-  redirect: (s) => `${named(s, "a redirection")} reads or writes a file`,
-  heredoc: () => "a here-document is never run without an approval",
-  "here-string": () => "a here-string is never run without an approval",
+  "security-deny": () => phrase("reason.security-deny"),
+  "allowlist-miss": (s) => phrase("reason.allowlist-miss", { subject: named(s, "subject.command") }),
+  "ask-always": () => phrase("reason.ask-always"),
+  "approvals-file-damaged": () => phrase("reason.approvals-file-damaged"),
+  "cannot-pin": (s) => (s ? phrase("reason.cannot-pin.about", { subject: quoted(s) }) : phrase("reason.cannot-pin")),
+  "inline-eval": (s) => phrase("reason.inline-eval", { subject: named(s, "subject.interpreter") }),
+  "control-command": (s) => phrase("reason.control-command", { subject: named(s, "subject.thisCommand") }),
+  "audit-suppression": () => phrase("reason.audit-suppression"),
+  "too-long": () => phrase("reason.too-long"),
+  "control-character": (s) =>
+    s ? phrase("reason.control-character.about", { character: s }) : phrase("reason.control-character"),
+  "invisible-character": (s) =>
+    s ? phrase("reason.invisible-character.about", { character: s }) : phrase("reason.invisible-character"),
+  "line-continuation": () => phrase("reason.line-continuation"),
+  empty: () => phrase("reason.empty"),
+  "syntax-error": (s) => (s ? phrase("reason.syntax-error.about", { problem: s }) : phrase("reason.syntax-error")),
+  "too-many-segments": () => phrase("reason.too-many-segments"),
+  redirect: (s) => phrase("reason.redirect", { subject: named(s, "subject.redirection") }),
+  heredoc: () => phrase("reason.heredoc"),
+  "here-string": () => phrase("reason.here-string"),
   "command-substitution": (s) =>
-    `${named(s, "a command substitution")} runs another command; use single quotes if the text is meant literally`,
-  "process-substitution": (s) => `${named(s, "a process substitution")} runs another command`,
-  "dynamic-argument": (s) =>
-    `${named(s, "an argument")} is only known when it runs; use single quotes if the text is meant literally`,
-  "dynamic-executable": (s) => `${named(s, "the program")} is only known when it runs`,
-  assignment: (s) => `${named(s, "an assignment")} changes a variable of the shell`,
-  "env-prefix": (s) => `${named(s, "a variable")} is set in front of the command`,
-  glob: (s) => `${named(s, "a pattern")} expands to whatever files are there; quote it or name the files`,
-  "brace-expansion": (s) => `${named(s, "a brace expression")} expands to several words`,
-  tilde: (s) => `${named(s, "a tilde")} expands to a home directory; write the path out`,
-  subshell: () => "a subshell ( … ) is not analysed",
-  group: () => "a group { … } is not analysed",
-  function: () => "a function definition is not analysed",
-  loop: () => "a loop is not analysed",
-  conditional: () => "an if or [[ … ]] is not analysed",
-  case: () => "a case statement is not analysed",
-  arithmetic: () => "shell arithmetic is not analysed",
-  background: () => "the & operator is not analysed; use background=true instead",
-  coproc: () => "a coprocess is not analysed",
-  "unsupported-syntax": (s) => `${named(s, "this syntax")} is not analysed`,
-  "not-found": (s) => `${named(s, "the program")} was not found on PATH`,
-  "relative-path": (s) => `${named(s, "the program")} is not named by a plain absolute path`,
-  "untrusted-directory": (s) => `${named(s, "the program")} lies in a directory that others or the agent can write to`,
-  "non-ascii-name": (s) => `${named(s, "the program name")} holds unusual characters`,
-  builtin: (s) => `${named(s, "a shell builtin")} changes the shell or runs code and is never trusted`,
-  wrapper: (s) => `${named(s, "the program")} starts another program in a way that is not analysed`,
-  "wrapper-option": (s) => `${named(s, "an option of the wrapper")} is not analysed`,
-  "wrapper-depth": () => "too many programs are wrapped into each other",
-  carrier: (s) => `${named(s, "the program")} exists to run other programs`,
-  "package-runner": (s) => `${named(s, "the package runner")} may download and run a package`,
-  "shell-wrapper": (s) => `${named(s, "the shell")} runs text that is not analysed`,
-  "login-shell": (s) => `${named(s, "the shell")} would run start-up files (login or interactive shell)`,
-  multiplexer: (s) => `${named(s, "the program")} is many programs in one`,
-  "stdin-program": (s) => `${named(s, "the interpreter")} would run whatever it reads from its input`,
-  "argument-guard": (s) => `${named(s, "an argument")} can run another program, load code or write a file`,
-  "safe-bin-argument": (s) => `${named(s, "an argument")} is not one of the safe options of a stdin filter`,
-  "after-cd": (s) => `${named(s, "the rule")} does not hold after cd`,
-  "script-missing": (s) => `${named(s, "the script")} does not exist`,
-  "script-not-bindable": (s) => `${named(s, "the script")} can not be checked for changes`,
-  "changed-request": () => "the command, its environment or its target is not the one that was decided on",
-  "changed-directory": (s) => `the working directory ${named(s, "")} was replaced after the decision`,
-  "changed-executable": (s) => `${named(s, "the program")} changed after the decision`,
-  "changed-script": (s) => `approval script operand changed before execution: ${named(s, "the script")}`,
+    phrase("reason.command-substitution", { subject: named(s, "subject.commandSubstitution") }),
+  "process-substitution": (s) =>
+    phrase("reason.process-substitution", { subject: named(s, "subject.processSubstitution") }),
+  "dynamic-argument": (s) => phrase("reason.dynamic-argument", { subject: named(s, "subject.argument") }),
+  "dynamic-executable": (s) => phrase("reason.dynamic-executable", { subject: named(s, "subject.program") }),
+  assignment: (s) => phrase("reason.assignment", { subject: named(s, "subject.assignment") }),
+  "env-prefix": (s) => phrase("reason.env-prefix", { subject: named(s, "subject.variable") }),
+  glob: (s) => phrase("reason.glob", { subject: named(s, "subject.pattern") }),
+  "brace-expansion": (s) => phrase("reason.brace-expansion", { subject: named(s, "subject.brace") }),
+  tilde: (s) => phrase("reason.tilde", { subject: named(s, "subject.tilde") }),
+  subshell: () => phrase("reason.subshell"),
+  group: () => phrase("reason.group", { braces: "{ … }" }),
+  function: () => phrase("reason.function"),
+  loop: () => phrase("reason.loop"),
+  conditional: () => phrase("reason.conditional"),
+  case: () => phrase("reason.case"),
+  arithmetic: () => phrase("reason.arithmetic"),
+  background: () => phrase("reason.background"),
+  coproc: () => phrase("reason.coproc"),
+  "unsupported-syntax": (s) => phrase("reason.unsupported-syntax", { subject: named(s, "subject.syntax") }),
+  "not-found": (s) => phrase("reason.not-found", { subject: named(s, "subject.program") }),
+  "relative-path": (s) => phrase("reason.relative-path", { subject: named(s, "subject.program") }),
+  "untrusted-directory": (s) => phrase("reason.untrusted-directory", { subject: named(s, "subject.program") }),
+  "non-ascii-name": (s) => phrase("reason.non-ascii-name", { subject: named(s, "subject.programName") }),
+  builtin: (s) => phrase("reason.builtin", { subject: named(s, "subject.builtin") }),
+  wrapper: (s) => phrase("reason.wrapper", { subject: named(s, "subject.program") }),
+  "wrapper-option": (s) => phrase("reason.wrapper-option", { subject: named(s, "subject.wrapperOption") }),
+  "wrapper-depth": () => phrase("reason.wrapper-depth"),
+  carrier: (s) => phrase("reason.carrier", { subject: named(s, "subject.program") }),
+  "package-runner": (s) => phrase("reason.package-runner", { subject: named(s, "subject.packageRunner") }),
+  "shell-wrapper": (s) => phrase("reason.shell-wrapper", { subject: named(s, "subject.shell") }),
+  "login-shell": (s) => phrase("reason.login-shell", { subject: named(s, "subject.shell") }),
+  multiplexer: (s) => phrase("reason.multiplexer", { subject: named(s, "subject.program") }),
+  "stdin-program": (s) => phrase("reason.stdin-program", { subject: named(s, "subject.interpreter") }),
+  "argument-guard": (s) => phrase("reason.argument-guard", { subject: named(s, "subject.argument") }),
+  "safe-bin-argument": (s) => phrase("reason.safe-bin-argument", { subject: named(s, "subject.argument") }),
+  "after-cd": (s) => phrase("reason.after-cd", { subject: named(s, "subject.rule") }),
+  "script-missing": (s) => phrase("reason.script-missing", { subject: named(s, "subject.script") }),
+  "script-not-bindable": (s) => phrase("reason.script-not-bindable", { subject: named(s, "subject.script") }),
+  "changed-request": () => phrase("reason.changed-request"),
+  "changed-directory": (s) => phrase("reason.changed-directory", { subject: s ? quoted(s) : "" }),
+  "changed-executable": (s) => phrase("reason.changed-executable", { subject: named(s, "subject.program") }),
+  "changed-script": (s) => phrase("reason.changed-script", { subject: named(s, "subject.script") }),
 };
 
 /** One short sentence without a final stop. The subject is verbatim: escape it for the medium. */
-export function explainReason(reason: Reason): string {
+export function reasonPhrase(reason: Reason): Phrase {
   return SENTENCES[reason.code](reason.subject);
 }
 
-const LAYERS: Readonly<Record<PolicyLayer, string>> = {
-  default: "the default",
-  "config:tools.exec": "tools.exec in openclaw.json",
-  "config:agent": "the agent's tools.exec in openclaw.json",
-  "session:/exec": "/exec in this session",
-  "host-file:defaults": "defaults in exec-approvals.json",
-  "host-file:*": 'agents["*"] in exec-approvals.json',
-  "host-file:agent": "the agent's entry in exec-approvals.json",
-  "host-file:damaged": "the damaged exec-approvals.json",
-  call: "this call",
-  elevated: "elevated mode",
-};
+/** The same in English: for the CLI, the audit trail and agents. */
+export function explainReason(reason: Reason): string {
+  return reasonPhrase(reason).text;
+}
 
 /** Where a value comes from, for people. */
+export function layerPhrase(layer: PolicyLayer): Phrase {
+  return phrase(`layer.${layer}`);
+}
+
 export function explainLayer(layer: PolicyLayer): string {
-  return LAYERS[layer];
+  return layerPhrase(layer).text;
 }

@@ -1,6 +1,7 @@
 /** The life of one child: from spawn over exit and drain to the one `EndInfo`. */
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
+import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { armDeadline, type Deadline } from "./deadline.ts";
 import { readProcStat, type Tree } from "./kill.ts";
 import { OutputHub } from "./output-hub.ts";
@@ -53,7 +54,7 @@ export class Run implements ProcessHandle {
   readonly #tree: Tree | undefined;
   readonly #startedAt: number;
   readonly #output: OutputHub;
-  readonly #notes: string[] = [];
+  readonly #notes: Wording[] = [];
   readonly #resizeListeners = new Set<ResizeListener>();
   #terminal: TerminalState;
   #deadline: Deadline | undefined;
@@ -149,7 +150,7 @@ export class Run implements ProcessHandle {
     if (this.#transport.queuedInput + bytes.length > MAX_QUEUED_INPUT_BYTES) {
       throw new ExecError(
         "payload-too-large",
-        `The program is not reading its input: ${this.#transport.queuedInput} bytes wait already, and at most ${MAX_QUEUED_INPUT_BYTES} may. Nothing was written.`,
+        phrase("session.inputFull", { bytes: this.#transport.queuedInput, most: MAX_QUEUED_INPUT_BYTES }),
       );
     }
     try {
@@ -255,7 +256,7 @@ export class Run implements ProcessHandle {
     // Bytes that have arrived are read in the poll phase: let it pass once before the pipes go.
     setImmediate(() => {
       if (this.#settled) return;
-      if (!this.#closed) this.#note("A process it started still held the output open; later output was not collected.");
+      if (!this.#closed) this.#note(phrase("note.heldOpen"));
       this.#finishNaturally();
     });
   }
@@ -281,8 +282,7 @@ export class Run implements ProcessHandle {
       return;
     }
     if (left !== 0) {
-      if (left === 1) this.#note("1 process it left running was stopped.");
-      else if (left !== undefined) this.#note(`${left} processes it left running were stopped.`);
+      if (left !== undefined) this.#note(phrase("note.leftRunning", { count: left }));
       this.#deps.reaper.stop(tree, () => {});
     }
     this.#end(exit.signal === null ? "exit" : "signal", exit.code, exit.signal);
@@ -291,7 +291,7 @@ export class Run implements ProcessHandle {
   #onTreeGone(confirmed: boolean): void {
     this.#treeGone = true;
     if (!confirmed) {
-      this.#note("It could not be confirmed that everything it started has ended.");
+      this.#note(phrase("note.notConfirmed"));
       this.#end(this.#forced ?? "signal", null, this.#exit?.signal ?? "SIGKILL");
       return;
     }
@@ -308,13 +308,13 @@ export class Run implements ProcessHandle {
     this.#end(this.#forced, this.#exit.code, this.#exit.signal);
   }
 
-  #note(text: string): void {
-    if (!this.#notes.includes(text)) this.#notes.push(text);
+  #note(note: Wording): void {
+    if (!this.#notes.some((one) => inEnglish(one) === inEnglish(note))) this.#notes.push(note);
   }
 
   #onFailed(error: NodeJS.ErrnoException): void {
     const failure = spawnError(this.#plan, error);
-    this.#note(failure.message);
+    this.#note(failure.wording);
     this.#spawnFailed(failure);
     this.#end("spawn-failed", null, null);
   }
@@ -338,15 +338,9 @@ export class Run implements ProcessHandle {
 }
 
 function terminalGone(): ExecError {
-  return new ExecError(
-    "invalid-argument",
-    "There is no terminal to resize: the program ended, or was started without one.",
-  );
+  return new ExecError("invalid-argument", phrase("session.terminalGone"));
 }
 
 function stdinClosed(): ExecError {
-  return new ExecError(
-    "invalid-argument",
-    "stdin is not writable: the program closed it, ended, or was started without an open stdin.",
-  );
+  return new ExecError("invalid-argument", phrase("session.inputClosed"));
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { EffectiveHost } from "../policy/types.ts";
+import { phrase, type Wording } from "../words/phrase.ts";
 import type { BoundedFileState } from "./bounded-file.ts";
 import { commandName } from "./command-name.ts";
 import { OutputBuffer, type OutputView } from "./output-buffer.ts";
@@ -145,14 +146,14 @@ export class ProcessSession {
   }
 
   /** No child was started and none will be: ends the session without one. */
-  fail(message: string, reason: Extract<EndReason, "spawn-failed" | "manual-cancel"> = "spawn-failed"): void {
+  fail(note: Wording, reason: Extract<EndReason, "spawn-failed" | "manual-cancel"> = "spawn-failed"): void {
     this.#finish({
       reason,
       exitCode: null,
       exitSignal: null,
       timedOut: false,
       durationMs: 0,
-      notes: [message],
+      notes: [note],
     });
   }
 
@@ -372,5 +373,5 @@ export class ProcessSession {
 }
 
 function notWritable(id: string): ExecError {
-  return new ExecError("invalid-argument", `Session ${id} has not started yet; stdin is not writable.`);
+  return new ExecError("invalid-argument", phrase("session.notStarted", { session: id }));
 }

@@ -1,4 +1,5 @@
 /** What the process room offers: starting, watching, feeding and ending children. Knows no policy and no chat. */
+import type { Wording } from "../words/phrase.ts";
 
 /** Why a process ended; the first forced reason wins over what the system reports (exec.md section 4). */
 export type EndReason = "exit" | "signal" | "manual-cancel" | "overall-timeout" | "shutdown" | "spawn-failed" | "lost";
@@ -25,7 +26,7 @@ export interface EndInfo {
   readonly timedOut: boolean;
   readonly durationMs: number;
   /** Something worth telling: a child kept the output open, the group could not be confirmed gone. */
-  readonly notes: readonly string[];
+  readonly notes: readonly Wording[];
 }
 
 /** A terminal as the program in it made it; decides the bytes of arrow keys and of a paste. */

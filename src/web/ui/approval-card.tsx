@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { actorName, timeLeft, timeOfDay } from "../format.ts";
 import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";

@@ -1,8 +1,8 @@
 /** The buttons of an approval card and the two steps behind them. Nothing here claims an outcome. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { later } from "../platform.ts";
 import { useReader } from "../words/reader.ts";
 import { Prose } from "./facts.tsx";

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Messages } from "../../channels/cards/messages/messages.ts";
 import type { RunAction, RunCard, RunOutcome } from "../../core/cards.ts";
 import { formatClock, formatDuration } from "../../core/duration.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { plainText } from "../ansi.ts";
 import { timeOfDay } from "../format.ts";
 import { RequestError } from "../request-error.ts";

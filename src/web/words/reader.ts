@@ -1,7 +1,8 @@
 /** The language of whoever reads the page: its own words and those of the cards. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { type Language, languageOf, type Messages, messagesFor } from "../../channels/cards/messages/catalogue.ts";
+import { type Language, languageOf } from "../../core/words/languages.ts";
+import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { en } from "./en.ts";
 import { nl } from "./nl.ts";
 import { ptBr } from "./pt-br.ts";

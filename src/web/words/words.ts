@@ -1,5 +1,5 @@
 /**
- * Every sentence the page says by itself, beside those of the cards (channels/cards/messages). One interface, so a
+ * Every sentence the page says by itself, beside those of the cards (core/words). One interface, so a
  * language that misses a key does not compile.
  */
 import type { Theme } from "../theme.ts";

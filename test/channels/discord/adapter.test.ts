@@ -519,9 +519,9 @@ describe("discord adapter: out", () => {
     await connected();
     const ref = await sentRef(out(runCard(), routeTo(room)));
     emulator.fail(PATCH, { retryAfterS: 0.4 });
-    await channel.live?.(ref, runCard({ tail: "a" }));
+    await channel.live?.(ref, runCard({ tail: "a" }), "en");
     const patches = emulator.journal.calls(PATCH).length;
-    await channel.live?.(ref, runCard({ tail: "b" }));
+    await channel.live?.(ref, runCard({ tail: "b" }), "en");
     expect(emulator.journal.calls(PATCH)).toHaveLength(patches);
     const done = out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), routeTo(room));
     await expect.poll(async () => (await channel.edit(ref, done)).kind, { timeout: 4000, interval: 100 }).toBe("sent");
@@ -534,7 +534,7 @@ describe("discord adapter: order of edits", () => {
     await connected();
     const ref = await sentRef(out(runCard(), routeTo(room)));
     emulator.delay(400, PATCH);
-    const live = channel.live?.(ref, runCard({ tail: "still going" }));
+    const live = channel.live?.(ref, runCard({ tail: "still going" }), "en");
     await emulator.waitUntil(() => emulator.journal.calls(PATCH)[0]);
     emulator.delay(0, PATCH);
     const done = runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] });

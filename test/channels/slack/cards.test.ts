@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messagesFor } from "../../../src/channels/cards/messages/catalogue.ts";
 import {
   type RenderedCard,
   reasonModal,
@@ -10,6 +9,7 @@ import {
 } from "../../../src/channels/slack/cards.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
 import type { Card } from "../../../src/core/cards.ts";
+import { messagesFor } from "../../../src/core/words/messages.ts";
 import { checkBlocks, checkView, MAX_MESSAGE_TEXT_IN_BLOCKS, textInBlocks } from "../../emulators/slack/block-rules.ts";
 import { drawMessage, pingsInBlocks, pingsInMrkdwn } from "../../emulators/slack/markup.ts";
 import { alice, approval, run, text } from "./support.ts";

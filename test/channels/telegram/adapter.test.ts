@@ -305,7 +305,7 @@ describe("telegram adapter: out", () => {
     const again = await channel.send(out(text("y")));
     expect(again).toMatchObject({ kind: "retry" });
     expect(again.kind === "retry" && again.afterMs).toBeGreaterThan(6000);
-    await channel.live?.(ref, runCard({ tail: "progress" }));
+    await channel.live?.(ref, runCard({ tail: "progress" }), "en");
     expect(emulator.journal.entries.length).toBe(calls);
     await sentRef(out(text("elsewhere"), group));
   });
@@ -314,7 +314,7 @@ describe("telegram adapter: out", () => {
     await connected();
     const ref = await sentRef(out(runCard()));
     emulator.fail("editMessageText", { retryAfterS: 1 });
-    await channel.live?.(ref, runCard({ tail: "a" }));
+    await channel.live?.(ref, runCard({ tail: "a" }), "en");
     const done = out(runCard({ state: "finished", outcome: "completed", exitCode: 0, durationMs: 5, actions: [] }));
     const held = await channel.edit(ref, done);
     expect(held.kind).toBe("retry");
@@ -326,7 +326,7 @@ describe("telegram adapter: out", () => {
     await connected();
     const ref = await sentRef(out(runCard()));
     emulator.delay(400, "editMessageText");
-    const live = channel.live?.(ref, runCard({ tail: "still going" }));
+    const live = channel.live?.(ref, runCard({ tail: "still going" }), "en");
     await emulator.waitUntil(() => emulator.journal.calls("editMessageText")[0]);
     emulator.delay(0, "editMessageText");
     const final = channel.edit(

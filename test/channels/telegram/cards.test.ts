@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
-import { messagesFor } from "../../../src/channels/cards/messages/catalogue.ts";
 import { keyboardOf, renderCard } from "../../../src/channels/telegram/cards.ts";
 import { MAX_CALLBACK_DATA_BYTES, MAX_TEXT } from "../../../src/channels/telegram/limits.ts";
 import { APPROVAL_DECISIONS } from "../../../src/core/policy/types.ts";
+import { messagesFor } from "../../../src/core/words/messages.ts";
 import { parseHtml } from "../../emulators/telegram/entities.ts";
 import { APPROVAL_ID, approvalCard, redactor, runCard } from "../sample-cards.ts";
 

@@ -6,6 +6,7 @@ import { createPairing, type Pairing, type PairingRequest } from "../../../src/c
 import type { ApprovalRecord } from "../../../src/core/approvals/record.ts";
 import { type Config, configSchema } from "../../../src/core/config/schema.ts";
 import type { Actor, ChannelId, Route } from "../../../src/core/route.ts";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
 type Platform = Exclude<ChannelId, "web">;
@@ -370,11 +371,13 @@ describe("who may decide, and where the card goes", () => {
     config = configure("slack", { allowFrom: ["U222"], execApprovals: { approvers: ["U111"] } });
     expect(await access().mayDecide(person("slack", "U111"), asked, undefined)).toBeUndefined();
     expect(await access().mayDecide(operator, asked, undefined)).toBeUndefined();
-    expect(await access().mayDecide(guest, asked, undefined)).toMatch(/not an approver/);
-    expect(await access().mayDecide(person("discord", "U111"), asked, undefined)).toMatch(/not an approver/);
-    expect(await access().mayDecide(person("slack", "U111", { kind: "agent" }), asked, undefined)).toMatch(
+    expect(inEnglish((await access().mayDecide(guest, asked, undefined)) ?? "")).toMatch(/not an approver/);
+    expect(inEnglish((await access().mayDecide(person("discord", "U111"), asked, undefined)) ?? "")).toMatch(
       /not an approver/,
     );
+    expect(
+      inEnglish((await access().mayDecide(person("slack", "U111", { kind: "agent" }), asked, undefined)) ?? ""),
+    ).toMatch(/not an approver/);
   });
 
   it.each(PLATFORMS)(
@@ -395,7 +398,9 @@ describe("who may decide, and where the card goes", () => {
   it("selfApproval: deny keeps an approver from deciding what they asked for", async () => {
     config = configure("slack", { execApprovals: { approvers: ["U111"] } }, { approvals: { selfApproval: "deny" } });
     const own = record(person("slack", "U111"), room("slack"));
-    expect(await access().mayDecide(person("slack", "U111"), own, undefined)).toMatch(/asked for this yourself/);
+    expect(inEnglish((await access().mayDecide(person("slack", "U111"), own, undefined)) ?? "")).toMatch(
+      /asked for this yourself/,
+    );
     expect(await access().mayDecide(operator, own, undefined)).toBeUndefined();
   });
 });

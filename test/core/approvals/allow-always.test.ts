@@ -51,7 +51,7 @@ describe("rules in words", () => {
       { pattern: "/usr/bin/ls", argPattern: `${ARGV_GRANT}00`, source: "allow-always" as const },
       { pattern: "/w/s.sh", argPattern: `${FILE_GRANT}00`, source: "allow-always" as const },
     ];
-    const [first, second] = describeGrants(rules, "dev", "/w");
+    const [first, second] = describeGrants(rules, "dev", "/w").map(({ text }) => text);
     expect(first).toBe("/usr/bin/ls with exactly these arguments in /w, for agent dev");
     expect(second).toContain("stays unchanged");
     expect(describeRule({ pattern: "git", argPattern: "^status$" })).toBe("git with arguments matching ^status$");

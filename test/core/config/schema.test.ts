@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LANGUAGES } from "../../../src/channels/cards/messages/messages.ts";
+import { LANGUAGES } from "../../../src/core/words/languages.ts";
 import { scratch } from "./scratch.ts";
 
 describe("defaults", () => {

@@ -55,7 +55,6 @@ describe("the end of an agent's run and a poll that shows it (wake-poll-consumes
       approvals: unreached("approvals"),
       deliveries: unreached("deliveries"),
       events,
-      explain: () => "",
       wake: async (_target, reason) => {
         wakes.push(reason);
       },

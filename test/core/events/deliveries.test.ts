@@ -65,6 +65,7 @@ const refOf = (message: Outbound): MessageRef => ({
   chatId: message.route.chatId,
   messageId: message.key,
 });
+const languageOf = async () => "en" as const;
 const textOf = (card: Card) => (card.kind === "text" ? (card.text ?? "") : card.kind);
 
 let clock: ManualClock;
@@ -76,7 +77,7 @@ beforeEach(async () => {
   clock = manualClock();
   state = await openTestState(clock);
   platform = new Platform();
-  deliveries = createDeliveries({ ...state, clock, findSender: () => platform, prepare: (card) => card });
+  deliveries = createDeliveries({ ...state, clock, findSender: () => platform, prepare: (card) => card, languageOf });
   await deliveries.start();
 });
 
@@ -180,6 +181,7 @@ describe("deliveries", () => {
       ...state,
       clock,
       findSender: () => platform,
+      languageOf,
       prepare: (card) => (card.kind === "text" ? { ...card, text: "•••" } : card),
     });
     await masking.post({ key: "secret", route, card: say("xoxb-1") });

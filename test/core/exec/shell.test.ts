@@ -73,7 +73,7 @@ describe("a script pasted as a command (shebang-multiline)", () => {
     ["#!/usr/bin/node\nconsole.log(1)", "node"],
     ["#! /usr/bin/env -S ruby -w\nputs 1", "ruby"],
   ])("%j is refused and %s named", (command, interpreter) => {
-    expect(foreignShebang(command)).toContain(`run "${interpreter} <file>"`);
+    expect(foreignShebang(command)?.text).toContain(`run "${interpreter} <file>"`);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 /** `channels.*` and `accessGroups`: bot accounts, who may talk, where approvals go (channels.md sections 1, 2, 5.1, 9.2). */
 import * as z from "zod";
+import { LANGUAGES } from "../../words/languages.ts";
 import {
   accountId,
   count,
@@ -81,6 +82,9 @@ const commonShape = {
   groupPolicy: groupPolicy.describe("Which rooms the bot answers in."),
   requireMention: flag("In rooms only answer when addressed."),
   allowBots: flag("Also answer other bots."),
+  locale: z
+    .enum(LANGUAGES)
+    .describe("Language of rooms, and of people whose own is not told; unset: `messages.locale`."),
   dm,
   execApprovals,
   heartbeat: visibility,

@@ -1,5 +1,6 @@
 /** `approvals`, `commands`, `session`, `messages`, `gateway`, `redis`, `logging`, `limits`: how the product behaves and runs. */
 import * as z from "zod";
+import { LANGUAGES } from "../../words/languages.ts";
 import {
   accountId,
   CHANNELS,
@@ -120,8 +121,6 @@ export const sessionSchema = group(
   { dmScope: "per-channel-peer", identityLinks: {} },
 );
 
-export const LOCALES = ["en", "nl", "pt-BR", "vi"] as const;
-
 const mentionPattern = z.string().min(1).max(200).refine(isRegex, { error: "not a valid regular expression" });
 
 function isRegex(source: string): boolean {
@@ -134,7 +133,7 @@ function isRegex(source: string): boolean {
 
 export const messagesSchema = group(
   {
-    locale: z.enum(LOCALES).describe("Language when the platform does not tell a person's own."),
+    locale: z.enum(LANGUAGES).describe("Language when the platform does not tell a person's own."),
     groupChat: section(
       group(
         { mentionPatterns: z.array(mentionPattern).describe("Regular expressions that count as addressing the bot.") },

@@ -1,6 +1,6 @@
-import type { Messages } from "./messages.ts";
+import type { Messages } from "../card-words.ts";
 
-export const en: Messages = {
+export const cards: Messages = {
   approval: {
     titlePending: "Approval needed",
     titleAllowedOnce: "Allowed once",

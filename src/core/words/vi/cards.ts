@@ -1,6 +1,6 @@
-import type { Messages } from "./messages.ts";
+import type { Messages } from "../card-words.ts";
 
-export const vi: Messages = {
+export const cards: Messages = {
   approval: {
     titlePending: "Cần phê duyệt",
     titleAllowedOnce: "Đã cho phép một lần",

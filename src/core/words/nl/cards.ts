@@ -1,6 +1,6 @@
-import type { Messages } from "./messages.ts";
+import type { Messages } from "../card-words.ts";
 
-export const nl: Messages = {
+export const cards: Messages = {
   approval: {
     titlePending: "Toestemming nodig",
     titleAllowedOnce: "Eenmalig toegestaan",

@@ -1,8 +1,8 @@
 /**
- * Every sentence a card says by itself. One interface, so a language that misses a key does not compile. Sentences
- * that carry a reason or an error come from where the reason is made and are not repeated here.
+ * What a card says around its facts. One interface, so a language that misses a key does not compile. Sentences that
+ * travel through the core (answers, reasons, errors) are phrases: `phrase.ts`.
  */
-import type { RunOutcome } from "../../../core/cards.ts";
+import type { RunOutcome } from "../cards.ts";
 
 export interface Messages {
   readonly approval: {
@@ -78,6 +78,3 @@ export interface Messages {
     readonly sentDirectly: string;
   };
 }
-
-export const LANGUAGES = ["en", "nl", "pt-BR", "vi"] as const;
-export type Language = (typeof LANGUAGES)[number];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LANGUAGES, languageOf, messagesFor } from "../../../src/channels/cards/messages/catalogue.ts";
+import { LANGUAGES, languageOf } from "../../../src/core/words/languages.ts";
+import { messagesFor } from "../../../src/core/words/messages.ts";
 
 describe("language choice", () => {
   test.each([

@@ -1,0 +1,5 @@
+import { answers } from "./answers.ts";
+import { errors } from "./errors.ts";
+import { reasons } from "./reasons.ts";
+
+export const vi = { ...answers, ...errors, ...reasons };
