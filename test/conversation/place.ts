@@ -23,6 +23,8 @@ export interface PlaceOptions {
   readonly rates?: "published" | "lifted";
   /** So many more people who may write to the bot directly. Default none. */
   readonly crowd?: number;
+  /** What their app tells the platform. Default English. */
+  readonly speaks?: Partial<Readonly<Record<"owner" | "guest" | "second" | "stranger", string>>>;
 }
 
 export interface Place {

@@ -15,6 +15,7 @@ import { createRedactor } from "../../../src/channels/text/redact.ts";
 import type { Card } from "../../../src/core/cards.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import type { Route } from "../../../src/core/route.ts";
+import { LANGUAGES } from "../../../src/core/words/languages.ts";
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
 import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
 
@@ -100,6 +101,9 @@ afterEach(async () => {
   expect(emulator.violations).toEqual([]);
   expect(JSON.stringify(log.lines)).not.toContain(emulator.token.split(":")[1]);
 });
+
+/** The one of everybody, and one for each language. */
+const MENUS = 1 + LANGUAGES.length;
 
 describe("telegram adapter: in", () => {
   it("connects, says who it is, and hands on what people write", async () => {
@@ -504,7 +508,7 @@ describe("telegram adapter: connection", () => {
     await emulator.waitUntil(() => emulator.journal.calls("setMyCommands")[0]);
     await channel.stop();
     await connected();
-    await expect.poll(() => emulator.journal.calls("getMyCommands").length).toBe(2);
+    await expect.poll(() => emulator.journal.calls("getMyCommands").length).toBe(2 * MENUS);
     await emulator.say(ALICE, ALICE, "x");
     await event();
     expect(emulator.journal.calls("setMyCommands")).toHaveLength(1);

@@ -3,13 +3,18 @@ import type { OpenPlace } from "../place.ts";
 
 const LIFTED = { channelPerFiveSeconds: 1_000, totalPerSecond: 1_000 };
 
-export const openDiscord: OpenPlace = async ({ target = "channel", crowd: size = 0, rates = "lifted" } = {}) => {
+export const openDiscord: OpenPlace = async ({
+  target = "channel",
+  crowd: size = 0,
+  rates = "lifted",
+  speaks = {},
+} = {}) => {
   const emulator = new DiscordEmulator();
   await emulator.start();
-  const owner = emulator.addPerson("alice");
-  const guest = emulator.addPerson("bram");
-  const second = emulator.addPerson("linh");
-  const stranger = emulator.addPerson("sam");
+  const owner = emulator.addPerson("alice", { locale: speaks.owner ?? "en-US" });
+  const guest = emulator.addPerson("bram", { locale: speaks.guest ?? "en-US" });
+  const second = emulator.addPerson("linh", { locale: speaks.second ?? "en-US" });
+  const stranger = emulator.addPerson("sam", { locale: speaks.stranger ?? "en-US" });
   const crowd = Array.from({ length: size }, (_, index) => emulator.addPerson(`crowd${index}`));
   const guild = emulator.addGuild("Acme", [owner, guest, second, stranger]);
   const room = emulator.addChannel(guild, "ops");

@@ -15,7 +15,7 @@ export const openSlackHttp: OpenPlace = (options) => open("http", options);
 
 async function open(
   mode: "socket" | "http",
-  { target = "channel", crowd: size = 0, rates = "lifted" }: PlaceOptions = {},
+  { target = "channel", crowd: size = 0, rates = "lifted", speaks = {} }: PlaceOptions = {},
 ): Promise<Place> {
   const emulator = new SlackEmulator({
     commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
@@ -23,6 +23,10 @@ async function open(
   await emulator.start();
   const { workspace } = emulator;
   workspace.users.set(STRANGER, { id: STRANGER, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
+  for (const [who, id] of Object.entries({ owner: OWNER, guest: GUEST, second: SECOND, stranger: STRANGER })) {
+    const user = workspace.users.get(id);
+    if (user) workspace.users.set(id, { ...user, locale: speaks[who as keyof typeof speaks] ?? "en-US" });
+  }
   const crowd = Array.from({ length: size }, (_, index) => `U0CROWD${String(index).padStart(3, "0")}`);
   for (const id of crowd)
     workspace.users.set(id, { id, name: id.toLowerCase(), realName: id, locale: "en-US", isBot: false });

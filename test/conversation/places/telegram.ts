@@ -5,13 +5,30 @@ const BOT_ID = "7000000001";
 const TOPIC = "7";
 const LIFTED = { chatPerSecond: 1_000, chatBurst: 100, groupPerMinute: 60_000, totalPerSecond: 1_000 };
 
-export const openTelegram: OpenPlace = async ({ target = "channel", crowd: size = 0, rates = "lifted" } = {}) => {
+export const openTelegram: OpenPlace = async ({
+  target = "channel",
+  crowd: size = 0,
+  rates = "lifted",
+  speaks = {},
+} = {}) => {
   const emulator = new TelegramEmulator();
   await emulator.start();
-  const owner = emulator.addPerson(101, "Alice", { username: "alice" });
-  const guest = emulator.addPerson(202, "Bram", { username: "bram" });
-  const second = emulator.addPerson(303, "Linh", { username: "linh" });
-  const stranger = emulator.addPerson(404, "Sam", { username: "sam" });
+  const owner = emulator.addPerson(101, "Alice", {
+    username: "alice",
+    ...(speaks.owner === undefined ? {} : { locale: speaks.owner }),
+  });
+  const guest = emulator.addPerson(202, "Bram", {
+    username: "bram",
+    ...(speaks.guest === undefined ? {} : { locale: speaks.guest }),
+  });
+  const second = emulator.addPerson(303, "Linh", {
+    username: "linh",
+    ...(speaks.second === undefined ? {} : { locale: speaks.second }),
+  });
+  const stranger = emulator.addPerson(404, "Sam", {
+    username: "sam",
+    ...(speaks.stranger === undefined ? {} : { locale: speaks.stranger }),
+  });
   const crowd = Array.from({ length: size }, (_, index) => emulator.addPerson(10_000 + index, `Crowd ${index}`));
   const people = [owner, guest, second, BOT_ID];
   const room = emulator.addGroup(-1_001_234_567_890, "Ops", people);
