@@ -7,6 +7,7 @@ import type { ModelMessage } from "ai";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { visibleAnswer } from "../core/events/heartbeat-filter.ts";
+import { heartbeatVisibility } from "../core/events/heartbeat-visibility.ts";
 import { type Job, type Queue, RetryLater } from "../core/events/queue.ts";
 import type { SystemEvent, SystemEvents } from "../core/events/system-events.ts";
 import type { AgentTurns, WakeReason } from "../core/events/wakes.ts";
@@ -258,7 +259,8 @@ export function createTurns(options: TurnsOptions): Turns {
     const signal = AbortSignal.any([ending.signal, closing, timeUp]);
     const [route] = record.routes;
     const type = () => {
-      if (record.trigger === "message" && route) options.typing(route);
+      const beats = record.trigger === "heartbeat" && route && heartbeatVisibility(config(), route).useIndicator;
+      if (route && (record.trigger === "message" || beats)) options.typing(route);
     };
     type();
     const typing = setInterval(type, TYPING_EVERY_MS);
@@ -349,9 +351,9 @@ export function createTurns(options: TurnsOptions): Turns {
     if (record.state === "answering") at = await transcripts.save(sessionKey, at, record);
     const said: Notice | undefined =
       notice ?? (record.answer === undefined ? undefined : { text: record.answer, tone: "info" });
-    // Nobody waits for the words of a wake that failed: its events have been told by code.
-    if (said && (record.trigger === "message" || record.answer !== undefined || record.dispatched.length > 0)) {
-      for (const route of record.routes) await options.post({ key: `turn:${record.id}`, route, ...said });
+    for (const route of record.routes) {
+      const shown = shownAt(route, record, said);
+      if (shown) await options.post({ key: `turn:${record.id}`, route, ...shown });
     }
     if (record.state === "failed" || record.state === "cut") {
       for (const task of record.tasks) {
@@ -369,6 +371,18 @@ export function createTurns(options: TurnsOptions): Turns {
     await transcripts.save(sessionKey, at, record);
     await transcripts.end(sessionKey, record.seq, isWorthKeeping(record));
     options.onEnd?.({ trigger: record.trigger, state: over });
+  }
+
+  function shownAt(route: Route, record: TurnRecord, said: Notice | undefined): Notice | undefined {
+    if (record.trigger === "heartbeat") {
+      const { showOk, showAlerts } = heartbeatVisibility(config(), route);
+      const nothing = said === undefined && record.state === "answering";
+      if (nothing) return showOk ? { text: wordsFor(record).nothingToReport(), tone: "info" } : undefined;
+      if (!showAlerts) return undefined;
+    }
+    // Nobody waits for the words of a wake that failed: its events have been told by code.
+    const waitedFor = record.trigger === "message" || record.answer !== undefined || record.dispatched.length > 0;
+    return waitedFor ? said : undefined;
   }
 
   function wordsFor(record: TurnRecord): AgentWords {

@@ -12,6 +12,8 @@ export interface AgentWords {
   timedOut(seconds: number): Words;
   cutShort(by: "length" | "filter" | "steps"): string;
   noWords(): string;
+  /** A heartbeat that found nothing, where `showOk` wants it said. */
+  nothingToReport(): string;
 }
 
 /** So many calls are named one by one. */
@@ -47,6 +49,7 @@ const ENGLISH: AgentWords = {
       steps: "(I stopped here: the turn reached agents.defaults.turn.maxSteps. Ask me to go on.)",
     })[by],
   noWords: () => "(The model gave no words for an answer.)",
+  nothingToReport: () => "Heartbeat: nothing to report.",
 };
 
 export function agentWords(..._locales: readonly (string | undefined)[]): AgentWords {

@@ -119,6 +119,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
     {
       accountId: id,
       token,
+      ...(account.applicationId ? { applicationId: account.applicationId } : {}),
       messageContent: account.intents.messageContent,
       guildMembers: account.intents.guildMembers,
       allowBots: () => options.current().channels.discord?.accounts[id]?.allowBots ?? false,

@@ -161,6 +161,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     limits: () => ({ ...limits, jobTtlMs: config().tools.exec.cleanupMs ?? limits.jobTtlMs }),
     logFolder: join(stateDir, "logs"),
     logMaxBytes: config().limits.maxLogBytes,
+    logMaxTotalBytes: config().limits.maxLogTotalBytes,
   });
   const searchPath = new SearchPath(process.env, (message) => logger.warn(message));
   const approvalsFile = await openApprovalsFile({

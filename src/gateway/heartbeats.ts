@@ -11,6 +11,7 @@ import {
   type HeartbeatSkip,
   type Heartbeats,
 } from "../core/events/heartbeat.ts";
+import { heartbeatVisibility, isVisible } from "../core/events/heartbeat-visibility.ts";
 import type { Queue } from "../core/events/queue.ts";
 import type { Wakes } from "../core/events/wakes.ts";
 import { agentSettings, defaultAgentId, heartbeatSettings } from "../core/exec/settings.ts";
@@ -48,6 +49,7 @@ export function createGatewayHeartbeats(options: GatewayHeartbeatsOptions): Hear
       const last = (await store.get<Route>(LAST_NS, agentId))?.value;
       return heartbeatRoute(config(), agentId, last, options.operatorRoute);
     },
+    isSeenAt: (route) => isVisible(heartbeatVisibility(config(), route)),
     onSkip: options.onSkip,
   });
 }

@@ -32,6 +32,8 @@ import { choicesFor } from "./suggestions.ts";
 export interface DiscordAccount {
   readonly accountId: string;
   readonly token: string;
+  /** The application that the token has to belong to. Default: not checked. */
+  readonly applicationId?: string;
   /** Root of the API without version. */
   readonly apiRoot?: string;
   readonly messageContent?: boolean;
@@ -113,6 +115,7 @@ class DiscordAdapter implements Channel {
       this.#connection = new Connection({
         token: this.#account.token,
         ...(this.#account.apiRoot === undefined ? {} : { apiRoot: this.#account.apiRoot }),
+        ...(this.#account.applicationId === undefined ? {} : { applicationId: this.#account.applicationId }),
         messageContent: this.#account.messageContent ?? true,
         guildMembers: this.#account.guildMembers ?? false,
         log: this.#deps.log,

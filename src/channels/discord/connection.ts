@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly token: string;
   /** Root of the API without version: `https://discord.com/api`. */
   readonly apiRoot?: string;
+  /** The application that the token has to belong to. */
+  readonly applicationId?: string;
   /** Read what is typed in guilds. Off: slash commands, buttons and direct messages only. */
   readonly messageContent: boolean;
   readonly guildMembers: boolean;
@@ -146,6 +148,15 @@ export class Connection {
       );
       timer.unref();
       client.once(Events.ClientReady, (ready) => {
+        const { applicationId } = this.#options;
+        if (applicationId !== undefined && ready.application.id !== applicationId) {
+          this.#fail(
+            `The token belongs to the application ${ready.application.id}, channels.discord.applicationId is ${applicationId}.`,
+          );
+          giveUp("the token of another application");
+          void this.#discard(client);
+          return;
+        }
         clearTimeout(timer);
         this.#failures = 0;
         this.#connected(client);

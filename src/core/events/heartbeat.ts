@@ -18,7 +18,7 @@ export const DEFAULT_HEARTBEAT_PROMPT =
 /** So much of HEARTBEAT.md is told. */
 export const MAX_CHECKLIST_CHARS = 6_000;
 
-export type HeartbeatSkip = "disabled" | "quiet-hours" | "no-model" | "empty-heartbeat-file";
+export type HeartbeatSkip = "disabled" | "quiet-hours" | "no-model" | "empty-heartbeat-file" | "alerts-disabled";
 
 export interface ActiveHours {
   /** `08:00`: the first minute. */
@@ -54,6 +54,8 @@ export interface HeartbeatsOptions {
   readonly checklist: (agentId: string) => Promise<string | undefined>;
   /** Where the agent speaks of its own accord; absent: nowhere. */
   readonly routeFor: (agentId: string) => Promise<Route | undefined>;
+  /** False: nothing of a heartbeat would be seen there. */
+  readonly isSeenAt?: (route: Route) => boolean;
   readonly onSkip?: (agentId: string, why: HeartbeatSkip) => void;
 }
 
@@ -72,6 +74,10 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
       return;
     }
     const route = await options.routeFor(agentId);
+    if (route && options.isSeenAt?.(route) === false) {
+      options.onSkip?.(agentId, "alerts-disabled");
+      return;
+    }
     const checklist = (await options.checklist(agentId))?.trim();
     const prompt = agent.prompt ?? DEFAULT_HEARTBEAT_PROMPT;
     await options.wakes.request(

@@ -22,3 +22,22 @@ export async function sweepFolder(folder: string, ending: string, olderThanMs: n
     if (age > olderThanMs) await unlink(path).catch(() => {});
   }
 }
+
+/** Names with that ending whose removal, oldest first, brings the folder down to `maxBytes`. */
+export async function surplus(folder: string, ending: string, maxBytes: number): Promise<readonly string[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(ending));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const found = await stat(join(folder, name)).catch(() => undefined);
+      return { name, bytes: found?.size ?? 0, atMs: found?.mtimeMs ?? 0 };
+    }),
+  );
+  let over = files.reduce((sum, file) => sum + file.bytes, 0) - maxBytes;
+  const removed: string[] = [];
+  for (const file of files.sort((a, b) => a.atMs - b.atMs)) {
+    if (over <= 0) break;
+    over -= file.bytes;
+    removed.push(file.name);
+  }
+  return removed;
+}

@@ -1,9 +1,11 @@
 /**
  * All sessions of this process (exec.md sections 3, 5 and 11): ids, scopes, how long ended ones are kept. In memory only.
  */
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
 import { type Clock, systemClock } from "../clock.ts";
 import { JOB_TTL_MS, type ProcessLimits } from "./limits.ts";
-import { MAX_LOG_BYTES, makePrivateFolder, sweepFolder } from "./log-folder.ts";
+import { MAX_LOG_BYTES, makePrivateFolder, surplus, sweepFolder } from "./log-folder.ts";
 import { ProcessSession, type SessionRequest } from "./session.ts";
 import { newSlug } from "./slug.ts";
 
@@ -22,6 +24,8 @@ export interface ProcessSessionsOptions {
   /** Folder for what memory drops (`$stateDir/logs`). Absent: dropped output is gone. */
   readonly logFolder?: string;
   readonly logMaxBytes?: number;
+  /** Bytes of all logs together; beyond it the oldest ended sessions are forgotten with theirs. Default: no limit. */
+  readonly logMaxTotalBytes?: number;
   /** A listener of `onEnd` threw. Default: a process warning. */
   readonly onListenerError?: (error: unknown) => void;
 }
@@ -43,6 +47,8 @@ export class ProcessSessions {
   readonly #hidden = new Set<ProcessSession>();
   readonly #forgetting = new Set<Promise<void>>();
   #expiry: NodeJS.Timeout | undefined;
+  readonly #maxTotalBytes: number;
+  #trimming: Promise<void> | undefined;
 
   constructor(options: ProcessSessionsOptions) {
     this.#clock = options.clock ?? systemClock;
@@ -52,6 +58,7 @@ export class ProcessSessions {
     this.#maxRetainedChars = options.maxRetainedChars ?? MAX_RETAINED_CHARS;
     this.#onListenerError =
       options.onListenerError ?? ((error) => process.emitWarning(error instanceof Error ? error : String(error)));
+    this.#maxTotalBytes = options.logMaxTotalBytes ?? Number.POSITIVE_INFINITY;
     this.#logs =
       options.logFolder === undefined
         ? undefined
@@ -63,6 +70,7 @@ export class ProcessSessions {
     if (this.#logs === undefined) return;
     await makePrivateFolder(this.#logs.folder);
     await sweepFolder(this.#logs.folder, ".log", JOB_TTL_MS.max, this.#clock.now());
+    await this.#trimLogs();
   }
 
   /** Makes a session before anything runs, so that its id is known to cards and audit. */
@@ -156,6 +164,7 @@ export class ProcessSessions {
   async close(): Promise<void> {
     clearTimeout(this.#expiry);
     for (const session of [...this.#sessions.values()]) this.forget(session);
+    await this.#trimming;
     await Promise.all(this.#forgetting);
     clearTimeout(this.#expiry);
     this.#endListeners.clear();
@@ -165,12 +174,28 @@ export class ProcessSessions {
   #onEnd(session: ProcessSession): void {
     this.#evict();
     this.#armExpiry();
+    // Only what memory could not hold is on disk. One look at the folder at a time; ends meanwhile are seen by the next.
+    if (session.totalChars >= this.#limits().maxOutputChars) {
+      this.#trimming ??= this.#trimLogs().finally(() => {
+        this.#trimming = undefined;
+      });
+    }
     for (const listener of this.#endListeners) {
       try {
         listener(session);
       } catch (error) {
         this.#onListenerError(error);
       }
+    }
+  }
+
+  async #trimLogs(): Promise<void> {
+    if (this.#logs === undefined || this.#maxTotalBytes === Number.POSITIVE_INFINITY) return;
+    const { folder } = this.#logs;
+    for (const name of await surplus(folder, ".log", this.#maxTotalBytes)) {
+      const session = this.#sessions.get(name.split(".", 1)[0] ?? "");
+      if (session === undefined) await unlink(join(folder, name)).catch(() => {});
+      else if (session.endedAtMs !== undefined) this.forget(session);
     }
   }
 

@@ -563,6 +563,19 @@ describe("discord adapter: connection", () => {
     expect(channel.status().state).toBe("connected");
   });
 
+  it("a token of another application than the configured one is final and says so", async () => {
+    channel = make({ applicationId: "123456789012345678" });
+    await channel.start(async () => {});
+    expect(channel.status()).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining("channels.discord.applicationId is 123456789012345678"),
+    });
+    await channel.stop();
+    channel = make({ applicationId: emulator.world.applicationId });
+    await channel.start(async () => {});
+    expect(channel.status().state).toBe("connected");
+  });
+
   it("does not start without a token, and says which key to set", async () => {
     channel = make({ token: " " });
     await channel.start((one) => take(one));

@@ -54,7 +54,7 @@ describe("ticks", () => {
 
   const heartbeats = (
     agents: readonly HeartbeatAgent[],
-    more: { readonly model?: boolean; readonly checklist?: string } = {},
+    more: { readonly model?: boolean; readonly checklist?: string; readonly unseen?: boolean } = {},
   ) =>
     createHeartbeats({
       queue: state.queue,
@@ -63,7 +63,9 @@ describe("ticks", () => {
       agents: () => agents,
       hasModel: () => more.model ?? true,
       checklist: async () => more.checklist,
-      routeFor: async () => undefined,
+      routeFor: async () =>
+        more.unseen ? { channel: "slack", accountId: "default", chatType: "dm", chatId: "D1" } : undefined,
+      isSeenAt: () => !more.unseen,
       onSkip: (_, why) => skips.push(why),
     });
 
@@ -77,6 +79,7 @@ describe("ticks", () => {
     ["no-model", main, { model: false }],
     ["quiet-hours", { ...main, activeHours: { start: "00:00", end: "00:00" } }, {}],
     ["empty-heartbeat-file", main, { checklist: "# Nothing yet\n" }],
+    ["alerts-disabled", main, { unseen: true }],
   ] as const)("is skipped as %s, and wakes nobody", async (why, agent, more) => {
     await heartbeats([agent], more).start();
     await eventually(() => skips.length > 0);

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -339,6 +348,24 @@ describe("the log on disk", () => {
     const log = await session.logFile();
     expect(log).toMatchObject({ complete: false, bytes: 250_000 });
     expect(statSync(log.path).size).toBe(250_000);
+  });
+
+  it("of all sessions together stay within their limit: the oldest ended ones go, what runs and the newest stay", async () => {
+    const logFolder = mkdtempSync(join(tmpdir(), "openclaw-logs-"));
+    writeFileSync(join(logFolder, "of-an-earlier-life.log"), "x".repeat(100_000));
+    utimesSync(join(logFolder, "of-an-earlier-life.log"), new Date(), new Date(Date.now() - 60_000));
+    make({ logFolder, logMaxBytes: 250_000, logMaxTotalBytes: 600_000 });
+    await sessions.start();
+    const done = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const session = start(flood);
+      await session.ended;
+      done.push(session);
+    }
+    const [first, second, third] = done as [ProcessSession, ProcessSession, ProcessSession];
+    await eventually("there is room again", () => !existsSync(join(logFolder, `${first.id}.log`)));
+    expect(readdirSync(logFolder).sort()).toEqual([`${second.id}.log`, `${third.id}.log`].sort());
+    expect(sessions.all()).toEqual([third, second]);
   });
 
   it("is made from memory when nothing was dropped, without colours", async () => {

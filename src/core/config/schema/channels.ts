@@ -192,7 +192,7 @@ const discordShape = {
     approvalDefaults,
   ),
   token: secret("Bot token; or DISCORD_BOT_TOKEN."),
-  applicationId: text("Application id; read from Discord when left out."),
+  applicationId: text("The application's id: a token of another application is refused. Unset: not checked."),
   apiRoot: url("Root of the Discord API without version, for a proxy or a test server."),
   sendRate: overridable(
     {
