@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Card, PressAction, RunOutcome } from "../../src/core/cards.ts";
 import type { Person } from "../support/gateway.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
+import { pause, seeded } from "./seeded.ts";
 
 /** A conversation takes about this long, so the moment of a kill is drawn from it. */
 const CONVERSATION_MS = 1_500;
@@ -16,7 +17,7 @@ const SECOND_KILL_SHARE = 0.2;
 const SECOND_KILL_WITHIN_MS = 400;
 const DENIED_SHARE = 0.1;
 const SLEEPS = ["0", "0", "0.05", "0.3", "1"];
-const COUNTER = "counter";
+export const COUNTER = "counter";
 /** How long a round may take to come to its end once nobody kills any more. */
 const SETTLE_MS = 30_000;
 const LOOK_MS = 20;
@@ -216,24 +217,10 @@ function verify(
   return problems;
 }
 
-async function counts(product: ProductLives): Promise<Map<string, number>> {
+/** How often each command ran. */
+export async function counts(product: ProductLives): Promise<Map<string, number>> {
   const text = await readFile(join(product.workspace, COUNTER), "utf8").catch(() => "");
   const found = new Map<string, number>();
   for (const id of text.split("\n").slice(0, -1)) found.set(id, (found.get(id) ?? 0) + 1);
   return found;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** mulberry32: small, and the same everywhere. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

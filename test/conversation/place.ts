@@ -21,6 +21,8 @@ export interface PlaceOptions {
   readonly target?: "dm" | "channel" | "both";
   /** `published`: the bot keeps to the rates it has by default. Default `lifted`: tests are faster than people. */
   readonly rates?: "published" | "lifted";
+  /** Waits before an event that was not acknowledged comes again, where the platform does that. Default: its own. */
+  readonly redeliverMs?: readonly number[];
   /** So many more people who may write to the bot directly. Default none. */
   readonly crowd?: number;
   /** What their app tells the platform. Default English. */
@@ -46,8 +48,11 @@ export interface Place {
   /** Told at each start of the gateway: the web chat's people connect to it. */
   attach(gateway: TestGateway): Promise<void>;
   stop(): Promise<void>;
-  /** A command as this platform's people give it: `/exec ls`. */
-  command(user: string, chat: string, text: string): Promise<void>;
+  /**
+   * A command as this platform's people give it: `/exec ls`. False when the platform told the person that the bot did
+   * not answer; the person has to ask again then.
+   */
+  command(user: string, chat: string, text: string): Promise<boolean>;
   /** A command as plain words that address the bot. */
   say(user: string, chat: string, text: string, thread?: string): Promise<string>;
   press(user: string, message: ShownMessage, label: string): Promise<void>;

@@ -46,7 +46,7 @@ export const openDiscord: OpenPlace = async ({
     async command(user, chat, text) {
       const [name = "", ...rest] = text.split(" ");
       await emulator.waitUntil(() => emulator.world.commands.get("global"), 10_000, "registered commands");
-      await emulator.slash(user, chat, name, options(name, rest));
+      return !(await emulator.slash(user, chat, name, options(name, rest))).failed;
     },
     say: (user, chat, text, thread) => emulator.say(user, chat, text, thread === undefined ? {} : { thread }),
     async press(user, message, label) {

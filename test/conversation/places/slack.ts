@@ -65,8 +65,10 @@ async function open(
     async command(user, chat, text) {
       const [name = "", ...rest] = text.split(" ");
       // Slack itself knows only the app's commands; the rest goes through the wrapper.
-      if (emulator.commands.includes(name)) await emulator.slash(user, chat, name, rest.join(" "));
-      else await emulator.slash(user, chat, "/openclaw", text);
+      const answer = emulator.commands.includes(name)
+        ? await emulator.slash(user, chat, name, rest.join(" "))
+        : await emulator.slash(user, chat, "/openclaw", text);
+      return answer.kind === "ack";
     },
     say: (user, chat, text, thread) =>
       emulator.say(user, chat, text.replaceAll("@bot", "@openclaw"), thread === undefined ? {} : { thread }),

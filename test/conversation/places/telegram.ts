@@ -61,6 +61,7 @@ export const openTelegram: OpenPlace = async ({
     stop: () => emulator.stop(),
     async command(user, chat, text) {
       await emulator.say(user, chat, text);
+      return true;
     },
     say: (user, chat, text, thread) =>
       emulator.say(user, chat, text.replaceAll("@bot", "@ops_exec_bot"), thread === undefined ? {} : { thread }),

@@ -44,6 +44,7 @@ export const openWeb: OpenPlace = async () => {
     stop: async () => {},
     command: async (_user, _chat, text) => {
       await send(text);
+      return true;
     },
     say: (_user, _chat, text) => send(text.replace(/^@bot \/?/, "/")),
     press: (_user, message, label) => person.press(actionOf(card(message.id), label)),
