@@ -22,10 +22,27 @@ export function createLogger({ level, destination, pretty }: LoggerOptions): Log
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: plainError },
       redact: { paths: SECRET_NAMES.flatMap((name) => [name, `*.${name}`]), censor: "[masked]" },
     },
     pretty ? { write: (line: string) => void destination.write(prettyLine(line)) } : destination,
   );
+}
+
+/**
+ * What an error says, and nothing else it carries: libraries hang the whole failed call on it (ioredis the arguments of
+ * AUTH, HTTP clients the headers).
+ */
+function plainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause, code } = error as Error & { readonly code?: unknown };
+  return {
+    type: name,
+    message,
+    stack,
+    ...(typeof code === "string" || typeof code === "number" ? { code } : {}),
+    ...(cause === undefined ? {} : { cause: plainError(cause) }),
+  };
 }
 
 const COLOURS = { fatal: "red", error: "red", warn: "yellow", info: "green", debug: "blue", trace: "gray" } as const;

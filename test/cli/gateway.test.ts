@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { tied } from "../support/tied.ts";
 import { type CliHome, cliHome } from "./run-cli.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -17,7 +18,7 @@ class Product {
   #waiting: (() => void)[] = [];
 
   constructor(home: CliHome, ...args: string[]) {
-    this.process = spawn(process.execPath, ["--import", "tsx", MAIN, "gateway", ...args], {
+    this.process = spawn(...tied(process.execPath, ["--import", "tsx", MAIN, "gateway", ...args]), {
       env: { PATH: process.env.PATH, HOME: home.dir, OPENCLAW_STATE_DIR: home.dir },
       stdio: ["ignore", "pipe", "pipe"],
     });

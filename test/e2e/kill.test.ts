@@ -7,6 +7,7 @@ import { BIN, type ProductLives, productLives } from "../support/product-lives.t
 import { type RedisServer, redisAvailable, startRedis } from "../support/redis.ts";
 import { requireOrSkip } from "../support/require.ts";
 import { eventually } from "../support/state.ts";
+import { tied } from "../support/tied.ts";
 
 const ASK = { tools: { exec: { mode: "ask" } } };
 let product: ProductLives | undefined;
@@ -106,7 +107,7 @@ describe("starting and stopping", () => {
 
   const second = (stateDir: string, args: readonly string[]) =>
     new Promise<{ code: number | null; text: string }>((resolve) => {
-      const child = spawn(process.execPath, [BIN, "gateway", ...args], {
+      const child = spawn(...tied(process.execPath, [BIN, "gateway", ...args]), {
         env: { PATH: process.env.PATH ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir },
         stdio: ["ignore", "pipe", "pipe"],
       });

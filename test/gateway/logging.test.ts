@@ -28,6 +28,17 @@ describe("the log", () => {
     expect(lines[0]).toContain("[masked]");
   });
 
+  test("says what an error says, not what a library hung on it", () => {
+    const { logger, lines } = logged(false);
+    const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED", args: ["hunter2"] });
+    const error = Object.assign(new Error("outer", { cause }), { command: { name: "auth", args: ["hunter2"] } });
+    logger.error({ err: error }, "failed");
+    expect(JSON.parse(lines[0] as string)).toMatchObject({
+      err: { type: "Error", message: "outer", stack: expect.any(String), cause: { code: "ECONNREFUSED" } },
+    });
+    expect(lines[0]).not.toContain("hunter2");
+  });
+
   test("is a short line for people, with the stack of an error below", () => {
     const { logger, lines } = logged(true);
     logger.warn({ address: "10.0.0.7", words: "two words" }, "refused");

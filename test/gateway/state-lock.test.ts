@@ -22,6 +22,7 @@ import {
   type LockRecord,
   SILENT_MS,
 } from "../../src/gateway/state-lock.ts";
+import { tied } from "../support/tied.ts";
 
 let stateDir: string;
 let children: LockChild[] = [];
@@ -43,7 +44,7 @@ class LockChild {
 
   private constructor() {
     const script = fileURLToPath(new URL("./lock-child.ts", import.meta.url));
-    this.#process = spawn(process.execPath, ["--import", "tsx", script, stateDir], {
+    this.#process = spawn(...tied(process.execPath, ["--import", "tsx", script, stateDir]), {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#lines = createInterface({ input: this.#process.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { tied } from "./tied.ts";
 
 /** One of the scripts beside this file, in a process of its own that a test may kill. */
 export interface TestChild {
@@ -15,7 +16,9 @@ export interface TestChild {
 
 export function startChild(script: string, ...args: string[]): TestChild {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(...tied(process.execPath, ["--import", "tsx", path, ...args]), {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   reader.on("line", (line) => lines.push(line));

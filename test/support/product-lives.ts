@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import JSON5 from "json5";
 import { Person } from "./gateway.ts";
 import { ensureBuilt } from "./product.ts";
+import { tied } from "./tied.ts";
 
 export const BIN = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 /** A second when nothing else runs; much more on a machine with many test files at work. */
@@ -52,7 +53,7 @@ export async function productLives(
 
   async function start(): Promise<void> {
     output = "";
-    const started = spawn(process.execPath, [BIN, "gateway", "--port", String(options.port ?? 0)], {
+    const started = spawn(...tied(process.execPath, [BIN, "gateway", "--port", String(options.port ?? 0)]), {
       cwd: stateDir,
       env: { PATH: process.env.PATH ?? "", HOME: stateDir, OPENCLAW_STATE_DIR: stateDir, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,6 @@
 /** The product as its users have it is what `npm run build` makes: tests that start it make sure it is there. */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -8,7 +8,8 @@ import { vi } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MADE = ["dist/main.js", "dist/web/index.html"];
-const LOCK = join(ROOT, "dist/.building");
+/** Holds the id of the process that builds. */
+const LOCK = join(ROOT, "dist/building.pid");
 const BUILD_MS = 120_000;
 
 async function newestChange(folder: string): Promise<number> {
@@ -32,22 +33,37 @@ async function isCurrent(): Promise<boolean> {
 export async function ensureBuilt(): Promise<void> {
   if (await isCurrent()) return;
   await mkdir(join(ROOT, "dist"), { recursive: true });
-  const mine = await mkdir(LOCK).then(
+  const mine = await writeFile(LOCK, String(process.pid), { flag: "wx" }).then(
     () => true,
     () => false,
   );
   if (!mine) {
     await vi.waitFor(
       async () => {
-        if (await stat(LOCK).catch(() => undefined)) throw new Error(`another test is still building; ${LOCK} says so`);
+        const builder = await readFile(LOCK, "utf8").catch(() => undefined);
+        if (builder === undefined) return;
+        if (isAlive(Number(builder))) throw new Error(`process ${builder} is still building; ${LOCK} says so`);
+        // Killed in the middle of it.
+        await rm(LOCK, { force: true });
       },
       { timeout: BUILD_MS, interval: 200 },
     );
-    return;
+    return ensureBuilt();
   }
   try {
     await promisify(execFile)("npm", ["run", "build"], { cwd: ROOT, timeout: BUILD_MS });
   } finally {
-    await rm(LOCK, { recursive: true, force: true });
+    await rm(LOCK, { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  // An empty lock is one that is just being written.
+  if (!(pid > 0)) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -22,8 +22,8 @@ import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
-import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, TAKE_RETRY_MS } from "./limits.ts";
-import { OpenInteractions } from "./open-interactions.ts";
+import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, TAKE_FIRST_MS, TAKE_RETRY_MS } from "./limits.ts";
+import { type OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
 import { DEFAULT_RATES, type DiscordRates } from "./rates.ts";
 import { syncCommands } from "./registration.ts";
@@ -158,6 +158,10 @@ class DiscordAdapter implements Channel {
     return this.#outgoing.edit(ref, message);
   }
 
+  reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    return this.#outgoing.reconcile(message);
+  }
+
   live(ref: MessageRef, card: Card): Promise<boolean> {
     return this.#outgoing.live(ref, card);
   }
@@ -235,11 +239,23 @@ class DiscordAdapter implements Channel {
         await this.#suggest(client, interaction, taken);
         return;
       case "answer-only":
-        await this.#firstAnswer(client, interaction, taken.answer, taken.actor);
+        if (await this.#firstAnswer(client, interaction, taken.answer, taken.actor)) {
+          this.#openInteraction(interaction, taken.answer, taken.actor, Promise.resolve(true));
+        }
         return;
       case "event": {
-        await this.#firstAnswer(client, interaction, taken.answer, taken.event.actor);
-        if (!(await this.#takeInTurn(taken.event))) await this.#sayNotTaken(taken.event);
+        // Registered first: what comes of the event may be ready before Discord has its first answer.
+        let tell: (isAnswered: boolean) => void = () => {};
+        const answered = new Promise<boolean>((resolve) => {
+          tell = resolve;
+        });
+        const open = this.#openInteraction(interaction, taken.answer, taken.event.actor, answered);
+        const durable = this.#takeInTurn(taken.event);
+        await Promise.race([durable, new Promise((resolve) => setTimeout(resolve, TAKE_FIRST_MS))]);
+        const isAnswered = await this.#firstAnswer(client, interaction, taken.answer, taken.event.actor);
+        if (!isAnswered) this.#open.forget(open);
+        tell(isAnswered);
+        if (!(await durable)) await this.#sayNotTaken(taken.event);
         return;
       }
     }
@@ -254,29 +270,41 @@ class DiscordAdapter implements Channel {
     interaction: APIInteraction,
     answer: FirstAnswer,
     actor: Actor,
-  ): Promise<void> {
+  ): Promise<boolean> {
     try {
       await client.rest.post(Routes.interactionCallback(interaction.id, interaction.token), {
         body: firstAnswerBody(answer, this.#messages(actor)),
         auth: false,
       });
+      return true;
     } catch (error) {
       const { kind } = failureOf(error);
       this.#deps.log.warn(
         { channel: "discord", error: this.#why(error) },
         "An interaction could not be answered in time.",
       );
-      if (kind !== "already-answered") return;
+      return kind === "already-answered";
     }
+  }
+
+  #openInteraction(
+    interaction: APIInteraction,
+    answer: FirstAnswer,
+    actor: Actor,
+    answered: Promise<boolean>,
+  ): OpenInteraction {
     const open = this.#open.add({
+      answered,
       id: interaction.id,
       token: interaction.token,
       userId: actor.id,
       channelId: interaction.channel?.id ?? interaction.channel_id ?? "",
       placeholder: placeholderOf(answer),
     });
-    if (open.placeholder === "none") return;
-    setTimeout(() => void this.#outgoing.giveUp(open), this.#account.placeholderMs ?? PLACEHOLDER_MS).unref();
+    if (open.placeholder !== "none") {
+      setTimeout(() => void this.#outgoing.giveUp(open), this.#account.placeholderMs ?? PLACEHOLDER_MS).unref();
+    }
+    return open;
   }
 
   /** Commands keep their place among what is said; a press overtakes, since what it decides may be waited for. */

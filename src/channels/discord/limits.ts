@@ -40,6 +40,14 @@ export const INTERACTION_MAX_AGE_MS = 15 * 60_000;
 export const SUGGEST_DEADLINE_MS = 2_500;
 export const MAX_OPEN_INTERACTIONS = 2_000;
 
+/**
+ * How long the first answer waits for the event to be durable: what the person has seen taken is not lost by a kill then.
+ * Past that the answer goes first, since Discord waits 3 s for it.
+ */
+export const TAKE_FIRST_MS = 150;
+/** Messages looked through for one whose sending was cut off: the most that Discord gives at once. */
+export const RECONCILE_MESSAGES = 100;
+
 /** Discord does not send an event twice: taking it is tried again at these distances. */
 export const TAKE_RETRY_MS = [200, 800, 2_000, 5_000] as const;
 

@@ -17,6 +17,8 @@ export interface OpenInteraction {
   /** The channel or thread it happened in. */
   readonly channelId: string;
   readonly openedAtMs: number;
+  /** Settles once Discord has the first answer; false when it did not take it, and so takes no other one. */
+  readonly answered: Promise<boolean>;
   /** What the person sees until the first answer, and who sees it. */
   placeholder: Placeholder;
   /** The message that replaced the placeholder. */

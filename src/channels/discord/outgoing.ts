@@ -15,10 +15,12 @@ import { type DiscordMessage, renderCard } from "./cards.ts";
 import { DirectChats } from "./direct-chats.ts";
 import { failureOf } from "./errors.ts";
 import { InteractionAnswers } from "./interaction-answers.ts";
-import { MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RETRY_MIN_MS } from "./limits.ts";
+import { MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RECONCILE_MESSAGES, RETRY_MIN_MS } from "./limits.ts";
 import type { OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { type DiscordRates, lanesOf } from "./rates.ts";
-import { attachmentName, type Body, bodyOf, filesOf, nonceOf, rawFile, requestOf } from "./requests.ts";
+import { attachmentName, type Body, bodyOf, filesOf, marked, markOf, nonceOf, rawFile, requestOf } from "./requests.ts";
+
+const NOT_CONNECTED = "The Discord account is not connected.";
 
 interface Progress {
   readonly sent: Map<number, MessageRef>;
@@ -60,6 +62,32 @@ export class Outgoing {
     } catch (error) {
       const result = this.#result(error, "send", this.#directChats.known(message.route));
       return result.kind === "retry" && progress.sent.size > 0 ? { ...result, partial: true } : result;
+    }
+  }
+
+  /**
+   * The message of an earlier try that was cut off, by the mark it carries. The nonce alone does not find it: Discord
+   * knows none for what replaces a placeholder, and forgets the others after some minutes.
+   */
+  async reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    const client = this.#options.client();
+    if (!client) throw new Error(NOT_CONNECTED);
+    // What one person alone sees is in no history.
+    if (message.onlyFor) return undefined;
+    const mark = markOf(message.key);
+    try {
+      const place = await this.#directChats.placeFor(client, message.route);
+      const query = new URLSearchParams({ limit: String(RECONCILE_MESSAGES) });
+      const recent = (await client.rest.get(Routes.channelMessages(place), { query })) as APIMessage[];
+      const found = recent.find(
+        (one) => one.author.id === client.user.id && one.components?.some((component) => component.id === mark),
+      );
+      return found && this.#refOf(message.route, found);
+    } catch (error) {
+      const { kind } = failureOf(error);
+      // Not now is no answer; a place that can not be read is.
+      if (kind === "rate-limited" || kind === "unreachable") throw error;
+      return undefined;
     }
   }
 
@@ -114,7 +142,7 @@ export class Outgoing {
       }
       const rendered = this.#render(card, { locale: message.locale }).at(-1);
       if (!rendered) return { kind: "sent", ref };
-      const body = { components: rendered.components, files: filesOf(rendered.file) };
+      const body = marked({ components: rendered.components, files: filesOf(rendered.file) }, message.key);
       await paced(this.#options.budget, turn, () => this.#patch(client, ref, body));
       return { kind: "sent", ref };
     } catch (error) {
@@ -167,7 +195,8 @@ export class Outgoing {
       const part = parts[index];
       if (!part) continue;
       const isLast = index === parts.length - 1;
-      const body = bodyOf(part, isLast ? { attachment, missing } : {}, message.card.kind === "run");
+      const whole = bodyOf(part, isLast ? { attachment, missing } : {}, message.card.kind === "run");
+      const body = isLast ? marked(whole, message.key) : whole;
       try {
         progress.sent.set(index, await this.#sendOne(client, message, body, index));
       } catch (error) {
@@ -185,7 +214,7 @@ export class Outgoing {
   /** Through the interaction it answers while that lives, else as a message of the bot. */
   async #sendOne(client: Client<true>, message: Outbound, body: Body, index: number): Promise<MessageRef> {
     const interaction = this.#options.open.find(message.route, message.onlyFor);
-    if (interaction) {
+    if (interaction && (await interaction.answered)) {
       try {
         const sent = await this.#answers.send(client, interaction, message.onlyFor !== undefined, body);
         if (sent) return this.#refOf(message.route, sent);
@@ -287,5 +316,5 @@ function placeOf(ref: MessageRef): string {
 }
 
 function notConnected(): SendResult {
-  return { kind: "retry", afterMs: RETRY_MIN_MS, why: "The Discord account is not connected." };
+  return { kind: "retry", afterMs: RETRY_MIN_MS, why: NOT_CONNECTED };
 }

@@ -48,6 +48,17 @@ export function bodyOf(
   };
 }
 
+/** Components may have a number of the sender's choice; it stands for the message, invisibly. */
+export function marked(body: Body, key: string): Body {
+  const [first, ...rest] = body.components;
+  return first ? { ...body, components: [{ ...first, id: markOf(key) }, ...rest] } : body;
+}
+
+/** 31 bits, above the small numbers that Discord gives to components without one. */
+export function markOf(key: string): number {
+  return (createHash("sha256").update(key).digest().readUInt32BE() % 0x3fff_ffff) + 0x4000_0000;
+}
+
 /** `attachment://` links break on anything else. */
 export function attachmentName(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]/g, "_").slice(-100) || "log.txt";

@@ -189,6 +189,19 @@ describe("discord adapter: in", () => {
     });
   });
 
+  it("is durable before the person sees that it was taken, when taking it does not stall", async () => {
+    await connected();
+    const order: string[] = [];
+    take = async (one) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      order.push(`taken, ${emulator.journal.calls(CALLBACK).length} answers`);
+      events.push(one);
+    };
+    const state = await emulator.slashWith(alice, room, "/exec", { command: "ls" });
+    expect(state.answered).toBe("deferredMessage");
+    expect(order).toEqual(["taken, 0 answers"]);
+  });
+
   it("discord-3s-defer: a decision counts although its first answer came too late (10062)", async () => {
     await connected();
     const ref = await sentRef(out(approvalCard(), routeTo(room)));
@@ -328,6 +341,36 @@ describe("discord adapter: out", () => {
     await sentRef(out(text("done"), route));
     const done = await emulator.waitForMessage((one) => emulator.textOf(one) === "done");
     expect(done.replyToId).toBe(ref.messageId);
+  });
+
+  it("waits with an answer that is ready before Discord has taken the first one", async () => {
+    await connected();
+    let sent: Promise<unknown> = Promise.resolve();
+    take = async (one) => {
+      events.push(one);
+      sent = channel.send(out(runCard(), one.route));
+    };
+    emulator.delay(300, CALLBACK);
+    await emulator.slashWith(alice, room, "/exec", { command: "ls" });
+    expect(await sent).toMatchObject({ kind: "sent" });
+    const shown = emulator.world.channel(room).messages.filter((one) => one.authorId === emulator.world.botId);
+    expect(shown.map((one) => emulator.textOf(one).includes("thinking"))).toEqual([false]);
+  });
+
+  it("wake-delivered-then-crash: finds what an earlier life sent, in a placeholder or by itself, and nothing else", async () => {
+    await connected();
+    await emulator.slashWith(alice, room, "/exec", { command: "ls" });
+    const { route } = await event();
+    const answered = out(approvalCard(), route);
+    const first = await sentRef(answered);
+    const alone = out(runCard(), routeTo(room));
+    const second = await sentRef(alone);
+    await channel.edit(first, { ...answered, card: approvalCard({ state: "allowed" }) });
+    await channel.stop();
+    await connected();
+    expect(await channel.reconcile?.(answered)).toEqual(first);
+    expect(await channel.reconcile?.(alone)).toEqual(second);
+    expect(await channel.reconcile?.(out(runCard(), route))).toBeUndefined();
   });
 
   it("answers privately where the placeholder was public, and publicly where it was private", async () => {

@@ -1,3 +1,4 @@
+import { SLACK_DELIVERY } from "../../emulators/slack/delivery.ts";
 import { drawMessage } from "../../emulators/slack/markup.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
 import type { OpenPlace, Place, PlaceOptions } from "../place.ts";
@@ -15,9 +16,10 @@ export const openSlackHttp: OpenPlace = (options) => open("http", options);
 
 async function open(
   mode: "socket" | "http",
-  { target = "channel", crowd: size = 0, rates = "lifted", speaks = {} }: PlaceOptions = {},
+  { target = "channel", crowd: size = 0, rates = "lifted", speaks = {}, redeliverMs }: PlaceOptions = {},
 ): Promise<Place> {
   const emulator = new SlackEmulator({
+    ...(redeliverMs ? { delivery: { ...SLACK_DELIVERY, retryMs: redeliverMs } } : {}),
     commands: ["/exec", "/approve", "/openclaw", "/process", "/stop", "/whoami", "/pair"],
   });
   await emulator.start();

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { startChild } from "./child.ts";
+import { eventually } from "./state.ts";
+
+it.runIf(process.platform === "linux")("what a test started is gone when the test process is killed", async () => {
+  const child = startChild("tied-child.ts");
+  const pid = Number(await child.line((line) => /^\d+$/.test(line)));
+  expect(isAlive(pid)).toBe(true);
+  await child.kill();
+  await eventually(() => !isAlive(pid), 20_000);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
