@@ -41,7 +41,7 @@ const PROCESS_RULES = ["Look at the log of a session before you send input to it
 /** One line; a name that tries to look like more is only a name. */
 function label(text: string): string {
   return text
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}[\]]+/gu, " ")
+    .replace(/[\p{Cc}\p{Cf}\s[\]]+/gu, " ")
     .trim()
     .slice(0, MAX_NAME_CHARS);
 }
@@ -90,7 +90,7 @@ export function eventsText(events: readonly SystemEvent[], atMs: number): string
 
 function eventParts(events: readonly SystemEvent[]): string[] {
   return events.map((event) =>
-    event.isTask ? event.text : `<event>\n${event.text.replaceAll("</event>", "")}\n</event>`,
+    event.isTask ? event.text : `<event>\n${event.text.replaceAll("</", "<\\/")}\n</event>`,
   );
 }
 

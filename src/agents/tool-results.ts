@@ -1,5 +1,5 @@
 /** What of a tool call and its result the model keeps in sight: bounded, and honest about what was left out. Pure. */
-import type { ToolResultPart } from "ai";
+import type { ModelMessage, ToolResultPart } from "ai";
 
 /** Text with its middle left out, never cut in half of a character. */
 export function bounded(text: string, maxChars: number): string {
@@ -41,6 +41,31 @@ export function resultPart(
     toolName: call.toolName,
     output: { type: isError ? "error-text" : "text", value: text.trim() === "" ? "(nothing)" : text },
   };
+}
+
+/**
+ * The same conversation for a model that has no tools (any more): providers refuse calls in a history without the tools
+ * they belong to, so calls and results become words.
+ */
+export function inWords(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.map((message): ModelMessage => {
+    if (message.role === "tool") {
+      const results = message.content.flatMap((part) =>
+        part.type === "tool-result" ? [`[system: ${part.toolName} gave]\n${outputText(part)}`] : [],
+      );
+      return { role: "user", content: results.join("\n\n") || "[system: no result]" };
+    }
+    if (message.role !== "assistant" || typeof message.content === "string") return message;
+    const words = message.content.flatMap((part) => {
+      if (part.type === "text") return [part.text];
+      return part.type === "tool-call" ? [`[called ${callLabel(part.toolName, part.input)}]`] : [];
+    });
+    return { role: "assistant", content: words.join("\n") || "[nothing]" };
+  });
+}
+
+function outputText({ output }: ToolResultPart): string {
+  return output.type === "text" || output.type === "error-text" ? output.value : "(nothing)";
 }
 
 /** What people read of a call: `exec npm test`, `process poll quiet-ot`, `apply_patch`. */

@@ -5,7 +5,7 @@
  */
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, type ToolSet, tool } from "ai";
 import type { TurnLimits } from "./settings.ts";
-import { bounded, boundedInput, type CallResult, callLabel, resultPart } from "./tool-results.ts";
+import { bounded, boundedInput, type CallResult, callLabel, inWords, resultPart } from "./tool-results.ts";
 import type { ToolDescription } from "./tool-schemas.ts";
 
 export interface ToolCallOfModel {
@@ -60,7 +60,8 @@ export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
     const answer = await generateText({
       model: options.model,
       system: isLast ? `${options.system}\n\n${LAST_STEP}` : options.system,
-      messages: [...options.history, ...messages],
+      messages:
+        options.tools.length > 0 ? [...options.history, ...messages] : inWords([...options.history, ...messages]),
       tools,
       maxOutputTokens: limits.maxOutputTokens,
       maxRetries: limits.maxRetries,

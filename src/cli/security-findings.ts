@@ -40,6 +40,7 @@ export function securityFindings(input: SecurityInput): SecurityFinding[] {
     ...safeBinFindings(input),
     ...elevatedFindings(input),
     ...toolFindings(input),
+    ...modelFindings(input),
   ];
 }
 
@@ -267,6 +268,44 @@ function elevatedFindings({ config }: SecurityInput): SecurityFinding[] {
     }
   }
   return found;
+}
+
+/** Words of a chat, a web page or a file can make a model ask for anything: what it asks for must meet a rule or a person. */
+function modelFindings({ config, agents }: SecurityInput): SecurityFinding[] {
+  const found: SecurityFinding[] = [];
+  const defaultModel = config.agents.defaults.model;
+  const thinking = (id: string) => {
+    const own = config.agents.list.find((agent) => agent.id.toLowerCase() === id.toLowerCase());
+    return (
+      (own?.model ?? defaultModel ?? own?.heartbeat?.model ?? config.agents.defaults.heartbeat.model) !== undefined
+    );
+  };
+  const unchecked = agents.filter(({ id, policy }) => policy.security.value === "full" && thinking(id));
+  if (unchecked.length > 0) {
+    found.push({
+      id: "agents.model_runs_unchecked",
+      level: "critical",
+      message: `A model runs whatever it likes for ${unchecked.map(({ id }) => id).join(", ")}: text it reads can make it do so.`,
+      remedy: "openclaw-exec exec-policy preset cautious",
+    });
+  }
+  const open = Object.entries(config.models.providers).flatMap(([name, { baseUrl, apiKey }]) =>
+    apiKey !== undefined && baseUrl !== undefined && isPlainAndAway(baseUrl) ? [name] : [],
+  );
+  if (open.length > 0) {
+    found.push({
+      id: "models.key_over_plain_http",
+      level: "critical",
+      message: `The key of ${open.join(", ")} and every conversation cross the network unencrypted.`,
+      remedy: "Use an https address in models.providers.<name>.baseUrl.",
+    });
+  }
+  return found;
+}
+
+function isPlainAndAway(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 function toolFindings({ config }: SecurityInput): SecurityFinding[] {

@@ -137,7 +137,9 @@ describe("security audit", () => {
     writeFileSync(
       join(home.dir, "openclaw.json"),
       `{tools: {exec: {mode: "full", safeBins: ["jq", "python3", "cat"], safeBinProfiles: {cat: {}}, safeBinTrustedDirs: ["/tmp/x"]},
-        elevated: {allowFrom: {slack: ["*"]}}, deny: ["write"]}}`,
+        elevated: {allowFrom: {slack: ["*"]}}, deny: ["write"]},
+        models: {providers: {far: {api: "openai-completions", baseUrl: "http://10.0.0.1/v1", apiKey: "env:PATH"}}},
+        agents: {defaults: {model: "far/small"}}}`,
       { mode: 0o600 },
     );
     await home.runWith(
@@ -151,6 +153,8 @@ describe("security audit", () => {
     expect(ids).toEqual(
       expect.arrayContaining([
         "tools.exec.security_full_configured",
+        "agents.model_runs_unchecked",
+        "models.key_over_plain_http",
         "tools.exec.allowlist_interpreter_without_strict_inline_eval",
         "tools.exec.allowlist_covers_everything",
         "tools.exec.allowlist_inactive_grants",

@@ -1,15 +1,18 @@
 /** The product is killed in the middle of an agent's turn: nothing is lost, nothing is done twice, and people are told the truth. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ModelEmulator } from "../emulators/model/model-emulator.ts";
 import type { Person } from "../support/gateway.ts";
+import { ensureBuilt } from "../support/product.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../support/redis.ts";
 import { requireOrSkip } from "../support/require.ts";
 import { eventually } from "../support/state.ts";
 
 const WAIT_MS = 40_000;
+
+beforeAll(ensureBuilt, 180_000);
 
 let product: ProductLives | undefined;
 let model: ModelEmulator | undefined;

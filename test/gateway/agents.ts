@@ -304,6 +304,40 @@ export function agentsInChats(mode: string, api: ModelApi, optionsFor: () => Pro
       });
     });
 
+    describe("a model of a provider that has learned patches", () => {
+      beforeAll(() => {
+        const base = config({}, { mode: "full" });
+        return up({
+          ...base,
+          models: { providers: model.providers(api, "openai") },
+          agents: { defaults: { ...base.agents.defaults, model: "openai/small" } },
+        });
+      }, 60_000);
+
+      it("is offered apply_patch, and its patch is written", async () => {
+        const input = `*** Begin Patch\n*** Add File: patched${chats}.txt\n+by the agent\n*** End Patch`;
+        model.script({ calls: [{ name: "apply_patch", args: { input } }] }, { text: "Patched." });
+        await me.say("patch it");
+        await says("Patched.");
+        expect(request(0).tools.map((tool) => tool.name)).toEqual(["exec", "process", "apply_patch"]);
+        expect(request(1).lastResults[0]).toContain(`A patched${chats}.txt`);
+        expect(await file(`patched${chats}.txt`)).toBe("by the agent\n");
+      });
+    });
+
+    describe("tools that are denied", () => {
+      beforeAll(() => up({ ...config(), tools: { exec: { mode: "full" }, deny: ["process", "exec"] } }), 60_000);
+
+      it("are not offered, and a call all the same runs nothing", async () => {
+        model.script(exec(`touch not${chats}`), { text: "I can not." });
+        await me.say("do it");
+        await says("I can not.");
+        expect(request(0).tools).toEqual([]);
+        expect(request(1).lastUser).toMatch(/There is no tool "exec" here/);
+        expect(await file(`not${chats}`)).toBeUndefined();
+      });
+    });
+
     describe("heartbeats", () => {
       it("become a turn with HEARTBEAT.md; an acknowledgement is not shown, words go where a person spoke last", async () => {
         const beat = config({}, { mode: "full" });

@@ -82,9 +82,9 @@ export class ModelEmulator {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
 
-  /** `models.providers` with this server as `house`, for a gateway whose environment has {@link env}. */
-  providers(api: ModelApi): object {
-    return { house: { api, baseUrl: this.url, apiKey: "env:HOUSE_MODEL_KEY" } };
+  /** `models.providers` with this server, for a gateway whose environment has {@link env}. */
+  providers(api: ModelApi, name = "house"): object {
+    return { [name]: { api, baseUrl: this.url, apiKey: "env:HOUSE_MODEL_KEY" } };
   }
 
   readonly env = { HOUSE_MODEL_KEY: "sk-house-0123456789abcdefghij" } as const;
