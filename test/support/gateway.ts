@@ -21,7 +21,7 @@ export interface TestGateway {
   readonly stateDir: string;
   readonly url: string;
   readonly gateway: Gateway;
-  person(chatId?: string): Promise<Person>;
+  person(chatId?: string, locale?: string): Promise<Person>;
   /** One tool call over HTTP. */
   tool(tool: string, args: object, more?: object): Promise<{ status: number; body: ToolAnswer }>;
   /** Stops this life and starts another on the same state. */
@@ -86,8 +86,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     get gateway() {
       return gateway;
     },
-    async person(chatId = "main") {
-      const person = await Person.join(server.url, chatId);
+    async person(chatId = "main", locale) {
+      const person = await Person.join(server.url, chatId, TOKEN, locale);
       people.push(person);
       return person;
     },
@@ -142,7 +142,7 @@ export class Person {
     socket.on("message", (data) => this.#receive(JSON.parse(String(data)) as ServerFrame));
   }
 
-  static async join(url: string, chatId: string, token: string = TOKEN): Promise<Person> {
+  static async join(url: string, chatId: string, token: string = TOKEN, locale?: string): Promise<Person> {
     const socket = new WebSocket(`${url.replace(/^http/, "ws")}/ws`);
     const person = new Person(socket, chatId);
     await new Promise((resolve, reject) => {
@@ -153,6 +153,7 @@ export class Person {
       protocol: 1,
       client: { id: crypto.randomUUID(), kind: "cli", version: "test" },
       token,
+      ...(locale === undefined ? {} : { locale }),
     });
     const opened = await person.call("chat.open", { chatId, limit: 200 });
     for (const entry of opened.entries) person.#take(entry);
