@@ -3,6 +3,8 @@
  * alone: what a provider writes may repeat the request, and with it a key.
  */
 
+import { phrase, type Wording } from "../core/words/phrase.ts";
+
 export type ModelFailure =
   | { readonly kind: "misconfigured"; readonly detail: string }
   | { readonly kind: "unauthorized" }
@@ -42,26 +44,26 @@ export function classifyFailure(error: unknown): ModelFailure {
 }
 
 /** `model` is `provider/model`. */
-export function failureSentence(error: unknown, model: string): string {
+export function failureSentence(error: unknown, model: string): Wording {
   const failure = classifyFailure(error);
   switch (failure.kind) {
     case "misconfigured":
       return failure.detail;
     case "unauthorized":
-      return `the provider of ${model} refused the key.`;
+      return phrase("model.unauthorized", { model });
     case "unknown-model":
-      return `the provider does not know ${model}, or its address is wrong.`;
+      return phrase("model.unknown-model", { model });
     case "rate-limited":
-      return `the provider of ${model} is asked too often or its quota is used up.`;
+      return phrase("model.rate-limited", { model });
     case "refused":
-      return `the provider of ${model} refused the request (HTTP ${failure.status}).`;
+      return phrase("model.refused", { model, status: failure.status });
     case "provider-error":
-      return `the provider of ${model} has a fault (HTTP ${failure.status}).`;
+      return phrase("model.provider-error", { model, status: failure.status });
     case "unreachable":
-      return `the provider of ${model} can not be reached.`;
+      return phrase("model.unreachable", { model });
     case "timed-out":
-      return `${model} took too long.`;
+      return phrase("model.timed-out", { model });
     case "bad-answer":
-      return `${model} gave an answer that is not in its protocol.`;
+      return phrase("model.bad-answer", { model });
   }
 }

@@ -7,6 +7,7 @@ import type { ModelMessage } from "ai";
 import type { WakeReason } from "../core/events/wakes.ts";
 import type { Actor, Route } from "../core/route.ts";
 import type { Store, Versioned } from "../core/store/store.ts";
+import type { Wording } from "../core/words/phrase.ts";
 
 export type TurnState =
   /** The model thinks or a tool works. */
@@ -44,7 +45,7 @@ export interface TurnRecord {
   /** Words of code that are told instead when the model has none. */
   readonly tasks: readonly { readonly key: string; readonly text: string; readonly route?: Route }[];
   /** What is posted when the state is `answering`. */
-  readonly answer?: string;
+  readonly answer?: Wording;
 }
 
 interface SessionRecord {

@@ -15,6 +15,7 @@ import { heartbeatSettings } from "../core/exec/settings.ts";
 import type { Actor, Route } from "../core/route.ts";
 import { routeKey } from "../core/route.ts";
 import type { Store, Versioned } from "../core/store/store.ts";
+import { inEnglish, phrase, type Wording } from "../core/words/phrase.ts";
 import { Inbox, type Waiting, type WaitingMessage, type WaitingWake } from "./inbox.ts";
 import { failureSentence } from "./model-failure.ts";
 import { eventsText, messageText, wakeText } from "./prompt.ts";
@@ -23,7 +24,7 @@ import { modelOf, type TurnLimits, turnLimits } from "./settings.ts";
 import type { CallResult } from "./tool-results.ts";
 import { Transcripts, type TurnRecord, type TurnState, TurnTaken } from "./transcript.ts";
 import type { ToolCallOfModel, TurnEnd } from "./turn.ts";
-import { type AgentWords, agentWords } from "./words.ts";
+import { wordsOfCut, wordsOfFailure, wordsOfGivingUp, wordsOfShortAnswer, wordsOfTimeout } from "./words.ts";
 
 export const TURN_JOB = "agent-turn";
 /** A turn that was cut this often before it dispatched anything is given up: it may be what ends the gateway. */
@@ -77,8 +78,8 @@ export interface TurnsOptions {
     readonly key: string;
     readonly route: Route;
     readonly tone: "info" | "warning" | "error";
-    readonly text: string;
-    readonly hint?: string;
+    readonly text: Wording;
+    readonly hint?: Wording;
   }) => Promise<void>;
   /** Shows for a few seconds that an answer is being made, where the platform has that. */
   readonly typing: (route: Route) => void;
@@ -209,9 +210,8 @@ export function createTurns(options: TurnsOptions): Turns {
     for (const key of record.took.events) await events.remove(sessionKey, key);
     if (record.state === "answering") return finish(sessionKey, found);
     if (record.state !== "running") return transcripts.end(sessionKey, record.seq, true);
-    const words = wordsFor(record);
     if (record.dispatched.length > 0) {
-      const notice = words.cut(record.dispatched);
+      const notice = wordsOfCut(record.dispatched);
       await finish(sessionKey, { version, value: { ...record, state: "cut" } }, { ...notice, tone: "warning" });
       return;
     }
@@ -219,7 +219,7 @@ export function createTurns(options: TurnsOptions): Turns {
       await finish(
         sessionKey,
         { version, value: { ...record, state: "failed" } },
-        { ...words.gaveUp(MAX_STARTS), tone: "error" },
+        { ...wordsOfGivingUp(MAX_STARTS), tone: "error" },
       );
       return;
     }
@@ -299,9 +299,8 @@ export function createTurns(options: TurnsOptions): Turns {
       if (going.get(sessionKey) === ending) going.delete(sessionKey);
     }
 
-    const words = wordsFor(record);
     if (end.kind !== "threw") {
-      const answer = answerOf(record, end, words, heartbeatSettings(config(), agentId).ackMaxChars);
+      const answer = answerOf(record, end, heartbeatSettings(config(), agentId).ackMaxChars);
       record = { ...record, state: "answering", ...(answer === undefined ? {} : { answer }) };
       await finish(sessionKey, { version, value: record });
       return;
@@ -315,9 +314,9 @@ export function createTurns(options: TurnsOptions): Turns {
       return;
     }
     const why = timeUp.aborted
-      ? words.timedOut(limits.timeoutSec)
-      : words.failed(failureSentence(end.error, model), record.dispatched);
-    options.onTrouble(`a turn of ${agentId} failed: ${why.text}`);
+      ? wordsOfTimeout(limits.timeoutSec)
+      : wordsOfFailure(failureSentence(end.error, model), record.dispatched);
+    options.onTrouble(`a turn of ${agentId} failed: ${inEnglish(why.text)}`);
     await finish(sessionKey, { version, value: { ...record, state: "failed" } }, { ...why, tone: "error" });
   }
 
@@ -336,8 +335,8 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   interface Notice {
-    readonly text: string;
-    readonly hint?: string;
+    readonly text: Wording;
+    readonly hint?: Wording;
     readonly tone: "info" | "warning" | "error";
   }
 
@@ -377,16 +376,12 @@ export function createTurns(options: TurnsOptions): Turns {
     if (record.trigger === "heartbeat") {
       const { showOk, showAlerts } = heartbeatVisibility(config(), route);
       const nothing = said === undefined && record.state === "answering";
-      if (nothing) return showOk ? { text: wordsFor(record).nothingToReport(), tone: "info" } : undefined;
+      if (nothing) return showOk ? { text: phrase("agent.nothingToReport"), tone: "info" } : undefined;
       if (!showAlerts) return undefined;
     }
     // Nobody waits for the words of a wake that failed: its events have been told by code.
     const waitedFor = record.trigger === "message" || record.answer !== undefined || record.dispatched.length > 0;
     return waitedFor ? said : undefined;
-  }
-
-  function wordsFor(record: TurnRecord): AgentWords {
-    return agentWords(record.actor?.locale, config().messages.locale);
   }
 
   function hasModel(agentId: string, purpose: "heartbeat" | "other" = "other"): boolean {
@@ -523,14 +518,14 @@ function agentActor({ agentId, actor, routes }: TurnRecord): Actor {
 }
 
 /** What people read of it; the one place where an answer passes on its way out. */
-function answerOf(record: TurnRecord, end: TurnEnd, words: AgentWords, ackMaxChars: number): string | undefined {
+function answerOf(record: TurnRecord, end: TurnEnd, ackMaxChars: number): Wording | undefined {
   const isMessage = record.trigger === "message";
   const visible = visibleAnswer(end.text, isMessage ? 0 : ackMaxChars);
-  const note = end.kind === "cut-short" ? words.cutShort(end.by) : undefined;
+  const note = end.kind === "cut-short" ? wordsOfShortAnswer(end.by) : undefined;
   if (note !== undefined && (isMessage || visible !== undefined)) {
-    return [visible, note].filter((part) => part !== undefined).join("\n\n");
+    return visible === undefined ? note : { lines: [visible, "", note] };
   }
-  if (visible === undefined && isMessage && end.text.trim() === "") return words.noWords();
+  if (visible === undefined && isMessage && end.text.trim() === "") return phrase("agent.noWords");
   return visible;
 }
 

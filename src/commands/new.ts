@@ -1,9 +1,10 @@
+import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
 export const fresh: CommandDefinition = {
   name: "new",
   aliases: ["reset"],
-  summary: "The agent forgets this conversation and begins anew.",
+  summary: phrase("command.new"),
   usage: ["/new"],
   options: [],
   rank: "authorized",
@@ -12,8 +13,8 @@ export const fresh: CommandDefinition = {
     await reply({
       kind: "text",
       tone: "info",
-      text: forgot ? "Forgotten. The agent begins anew here." : "There was nothing to forget here.",
-      hint: "What runs goes on, and what /exec has set here stays.",
+      text: phrase(forgot ? "new.forgotten" : "new.nothing"),
+      hint: phrase("new.hint"),
     });
   },
 };

@@ -37,8 +37,8 @@ export const process: CommandDefinition = {
         {
           kind: "text",
           tone: "warning",
-          text: "The gateway was cut off while it passed this on, so the session may or may not have it. It is not sent twice.",
-          hint: `/process log ${String(parsed.call.sessionId)} shows what came of it.`,
+          text: phrase("process.cutOff"),
+          hint: phrase("process.cutOff.hint", { form: `/process log ${String(parsed.call.sessionId)}` }),
         },
         { private: true },
       );

@@ -144,7 +144,7 @@ export function createIngress(options: IngressOptions): Ingress {
     // What somebody may not run themselves, an agent does not run for them.
     if (!atLeast(context.rank, "authorized")) {
       if (!event.addressed) return;
-      throw new ExecError("not-authorized", "You may not give me work here. /whoami shows what you may do.");
+      throw new ExecError("not-authorized", phrase("error.access.work"));
     }
     const taken = await options.talk({
       eventId: context.eventId,

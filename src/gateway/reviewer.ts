@@ -4,6 +4,7 @@ import { reviewerModel } from "../agents/reviewer-model.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { ExecToolOptions } from "../core/exec/exec-tool.ts";
 import { type ReviewerModel, review } from "../core/policy/reviewer.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 
 export function reviewWith(
   config: () => Config,
@@ -15,7 +16,7 @@ export function reviewWith(
     return {
       complete: (request) =>
         model.complete(request).catch((error) => {
-          onTrouble(failureSentence(error, name));
+          onTrouble(inEnglish(failureSentence(error, name)));
           throw error;
         }),
     };

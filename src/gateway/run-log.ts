@@ -4,6 +4,7 @@ import { ExecError } from "../core/errors.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
 import type { ProcessSession } from "../core/process/session.ts";
+import { phrase } from "../core/words/phrase.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 
 /** Lines of one answer when none are asked for. */
@@ -41,7 +42,7 @@ export function createRunLog(options: RunLogOptions): RunLog {
   return {
     async page({ runId, offset, limit }) {
       const record = await options.runs.get(runId);
-      if (!record) throw new ExecError("not-found", "That run is not known any more; its log is gone.");
+      if (!record) throw new ExecError("not-found", phrase("error.run.logGone"));
       const { text, lost } = await textOf(record);
       const lines = text === "" ? [] : text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
       const wanted = limit ?? DEFAULT_LOG_LINES;

@@ -290,7 +290,7 @@ export class Runs {
       });
       if (!mine) {
         session.fail(phrase("error.reportedLost"));
-        throw new ExecError("state-unavailable", "Another gateway has reported this run as lost; it is not started.");
+        throw new ExecError("state-unavailable", phrase("error.reportedLost"));
       }
       this.#begun.add(spec.runId);
       this.#queued.delete(spec.runId);

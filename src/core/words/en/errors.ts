@@ -98,9 +98,11 @@ export const errors = {
   "error.access.notHere": "You are not authorized to use this bot here.",
   "error.access.command": "You may not use /{command} here. /whoami shows what you may do.",
   "error.access.buttons": "You may not use these buttons. /whoami shows what you may do.",
+  "error.access.work": "You may not give me work here. /whoami shows what you may do.",
   "error.pairing.locked": "Too many wrong codes. Approving is closed for ten minutes.",
   "error.pairing.unknown": "No pairing request has this code. It may have expired; ask for a new one.",
   "error.run.unknown": "That run is not known any more.",
+  "error.run.logGone": "That run is not known any more; its log is gone.",
   "error.run.notRunning": "{session} is not running any more.",
   "error.agent.full": "Too many messages wait for the agent here already; this one was not taken. /stop drops them.",
 

@@ -100,9 +100,11 @@ export const errors = translation<typeof english>()({
   "error.access.notHere": "Je mag deze bot hier niet gebruiken.",
   "error.access.command": "Je mag /{command} hier niet gebruiken. /whoami toont wat je mag.",
   "error.access.buttons": "Je mag deze knoppen niet gebruiken. /whoami toont wat je mag.",
+  "error.access.work": "Je mag me hier geen werk geven. /whoami toont wat je mag.",
   "error.pairing.locked": "Te veel verkeerde codes. Goedkeuren kan tien minuten lang niet.",
   "error.pairing.unknown": "Geen enkel koppelverzoek heeft deze code. Misschien is hij verlopen; vraag om een nieuwe.",
   "error.run.unknown": "Deze uitvoering is niet meer bekend.",
+  "error.run.logGone": "Deze uitvoering is niet meer bekend; het logboek is weg.",
   "error.run.notRunning": "{session} loopt niet meer.",
   "error.agent.full":
     "Er wachten hier al te veel berichten op de agent; dit bericht is niet aangenomen. /stop verwijdert ze.",

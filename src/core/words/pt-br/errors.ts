@@ -100,9 +100,11 @@ export const errors = translation<typeof english>()({
   "error.access.notHere": "Você não tem permissão para usar este bot aqui.",
   "error.access.command": "Você não pode usar /{command} aqui. /whoami mostra o que você pode fazer.",
   "error.access.buttons": "Você não pode usar estes botões. /whoami mostra o que você pode fazer.",
+  "error.access.work": "Você não pode me dar trabalho aqui. /whoami mostra o que você pode fazer.",
   "error.pairing.locked": "Códigos errados demais. As aprovações estão fechadas por dez minutos.",
   "error.pairing.unknown": "Nenhum pedido de pareamento tem este código. Pode ter expirado; peça um novo.",
   "error.run.unknown": "Essa execução não é mais conhecida.",
+  "error.run.logGone": "Essa execução não é mais conhecida; o log dela se foi.",
   "error.run.notRunning": "{session} não está mais em execução.",
   "error.agent.full": "Já há mensagens demais esperando o agente aqui; esta não foi aceita. /stop as descarta.",
 

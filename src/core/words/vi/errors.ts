@@ -95,9 +95,11 @@ export const errors = translation<typeof english>()({
   "error.access.notHere": "Bạn không được phép dùng bot này ở đây.",
   "error.access.command": "Bạn không được dùng /{command} ở đây. /whoami cho biết bạn được làm gì.",
   "error.access.buttons": "Bạn không được dùng các nút này. /whoami cho biết bạn được làm gì.",
+  "error.access.work": "Bạn không được giao việc cho tôi ở đây. /whoami cho biết bạn được làm gì.",
   "error.pairing.locked": "Quá nhiều mã sai. Việc duyệt bị khóa trong mười phút.",
   "error.pairing.unknown": "Không có yêu cầu ghép nối nào với mã này. Có thể mã đã hết hạn; hãy xin mã mới.",
   "error.run.unknown": "Không còn thông tin về lần chạy đó.",
+  "error.run.logGone": "Không còn thông tin về lần chạy đó; nhật ký của nó đã mất.",
   "error.run.notRunning": "{session} không còn chạy.",
   "error.agent.full": "Ở đây đã có quá nhiều tin nhắn chờ agent; tin này không được nhận. /stop bỏ các tin đó.",
 
