@@ -15,7 +15,8 @@ import { DirectChats } from "./direct-chats.ts";
 import { isTs } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import type { Threads } from "./lookup.ts";
-import { type Failure, failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import { escapeMrkdwn } from "./markup.ts";
+import { type Failure, failureOf, NO_ACCESS, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
 import { editLanes, FILE_LANES, messageLanes, PRIVATE_LANES, type SlackRates } from "./rates.ts";
 import { type DirectLog, Uploads } from "./uploads.ts";
@@ -140,7 +141,9 @@ export class Outbox {
       try {
         progress.refs[part] = await this.inTurn(message, lanes, () => this.post(message, body, part, rendered));
       } catch (error) {
-        return begun(this.failed(lanes, error), part > 0);
+        const failure = this.failed(lanes, error);
+        if (part === 0) await this.tellAsker(message, failure);
+        return begun(failure, part > 0);
       }
     }
     const ref = progress.refs[0] as MessageRef;
@@ -164,6 +167,13 @@ export class Outbox {
     }
     progress.done = true;
     return { kind: "sent", ref };
+  }
+
+  /** Slack took the command although the bot is no member there: who gave it must not wait for nothing. */
+  private async tellAsker({ route }: Outbound, failure: Failure): Promise<void> {
+    if (failure.kind !== "permanent" || !NO_ACCESS.has(failure.code)) return;
+    const { privately, botName, deps } = this.options;
+    await privately.tellAsker(route.chatId, escapeMrkdwn(messagesFor(deps.locale).notice.notInChannel(botName)));
   }
 
   /** @throws NotYet */

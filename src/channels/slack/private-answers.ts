@@ -71,7 +71,18 @@ export class PrivateAnswers {
     chatId: string,
     body: { readonly text: string; readonly blocks?: SlackMessage["blocks"] },
   ): Promise<boolean> {
-    const url = this.responseUrls.take(user, chatId);
+    return await this.post(this.responseUrls.take(user, chatId), body);
+  }
+
+  /** To whoever gave the last command in a conversation that the bot can not post to; once per command. */
+  async tellAsker(chatId: string, text: string): Promise<void> {
+    await this.post(this.responseUrls.takeUntold(chatId), { text });
+  }
+
+  private async post(
+    url: string | undefined,
+    body: { readonly text: string; readonly blocks?: SlackMessage["blocks"] },
+  ): Promise<boolean> {
     if (url === undefined) return false;
     try {
       const response = await fetch(url, {

@@ -7,8 +7,11 @@ import { RESPONSE_URL_MS, RESPONSE_URL_USES } from "./limits.ts";
 
 interface Entry {
   readonly url: string;
+  readonly chatId: string;
   readonly expiresAtMs: number;
   usesLeft: number;
+  /** Its owner has been told that the bot can not post there. */
+  told: boolean;
 }
 
 export class ResponseUrls {
@@ -23,16 +26,31 @@ export class ResponseUrls {
     if (url === undefined) return;
     this.entries.set(`${userId}|${chatId}`, {
       url,
+      chatId,
+      told: false,
       expiresAtMs: this.now() + RESPONSE_URL_MS,
       usesLeft: RESPONSE_URL_USES,
     });
   }
 
+  /** Takes one use of the newest in this conversation, whoever it belongs to; each only once. */
+  takeUntold(chatId: string): string | undefined {
+    const entry = this.entries.newest().find((one) => one.chatId === chatId && !one.told && this.isLive(one));
+    if (entry === undefined) return undefined;
+    entry.told = true;
+    entry.usesLeft -= 1;
+    return entry.url;
+  }
+
   /** Takes one use. */
   take(userId: string, chatId: string): string | undefined {
     const entry = this.entries.get(`${userId}|${chatId}`);
-    if (entry === undefined || entry.usesLeft <= 0 || entry.expiresAtMs <= this.now()) return undefined;
+    if (entry === undefined || !this.isLive(entry)) return undefined;
     entry.usesLeft -= 1;
     return entry.url;
+  }
+
+  private isLive(entry: Entry): boolean {
+    return entry.usesLeft > 0 && entry.expiresAtMs > this.now();
   }
 }

@@ -72,6 +72,8 @@ export interface Messages {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;
     readonly buttonOutdated: string;
+    /** Slack runs commands also where the bot is no member. `bot` is its name there. */
+    readonly notInChannel: (bot: string) => string;
     readonly tryAgain: string;
     readonly workingOnIt: string;
     /** A file that only its asker may see could not go below a private answer. */

@@ -457,6 +457,17 @@ describe("Socket Mode", () => {
     expect(emulator.screenText("U0BRAMWIT", "C0OPSROOM")).toBe("");
   });
 
+  test("where the bot is no member, whoever gave a command there is told once that its outcome can not come", async () => {
+    await emulator.slash("U0ALICENG", "C0RANDOM1", "/exec", "make");
+    const there = { route: { ...ops, chatId: "C0RANDOM1" } };
+    expect((await it.channel.send(outbound(run(), there))).kind).toBe("permanent");
+    expect((await it.channel.send(outbound(run(), there))).kind).toBe("permanent");
+    const screen = emulator.screenText("U0ALICENG", "C0RANDOM1");
+    expect(screen.split("Invite me with /invite @openclaw").length).toBe(2);
+    expect(screen).toContain("(only you)");
+    expect(emulator.screenText("U0BRAMWIT", "C0RANDOM1")).not.toContain("Invite me");
+  });
+
   test("where the bot is no member, a private answer goes by the command's response URL, then by direct message", async () => {
     const random = { ...ops, chatId: "C0RANDOM1" };
     await emulator.slash("U0ALICENG", "C0RANDOM1", "/exec", "ls");

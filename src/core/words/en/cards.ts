@@ -73,6 +73,8 @@ export const cards: Messages = {
   notice: {
     topicGone: "The topic this belongs to is gone, so it is posted here.",
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
+    notInChannel: (bot) =>
+      `I am not in this channel, so what this command does can not be shown here. Invite me with /invite @${bot}.`,
     tryAgain: "Your answer could not be saved. Nothing was decided; please try again.",
     workingOnIt: "Working on it…",
     sentDirectly: "It was sent to you directly.",

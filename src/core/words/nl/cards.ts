@@ -73,6 +73,8 @@ export const cards: Messages = {
   notice: {
     topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
+    notInChannel: (bot) =>
+      `Ik zit niet in dit kanaal, dus wat deze opdracht doet kan hier niet worden getoond. Nodig me uit met /invite @${bot}.`,
     tryAgain: "Je antwoord kon niet worden bewaard. Er is niets beslist; probeer het opnieuw.",
     workingOnIt: "Wordt uitgevoerd…",
     sentDirectly: "Het is rechtstreeks naar je gestuurd.",

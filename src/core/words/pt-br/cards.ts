@@ -73,6 +73,8 @@ export const cards: Messages = {
   notice: {
     topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
+    notInChannel: (bot) =>
+      `Não estou neste canal, por isso o que este comando faz não pode ser mostrado aqui. Convide-me com /invite @${bot}.`,
     tryAgain: "Sua resposta não pôde ser salva. Nada foi decidido; tente de novo.",
     workingOnIt: "Executando…",
     sentDirectly: "Foi enviado diretamente para você.",

@@ -70,6 +70,8 @@ export const cards: Messages = {
   notice: {
     topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
+    notInChannel: (bot) =>
+      `Tôi không ở trong kênh này nên không thể hiển thị kết quả của lệnh tại đây. Hãy mời tôi bằng /invite @${bot}.`,
     tryAgain: "Chưa lưu được câu trả lời của bạn. Chưa có gì được quyết định; hãy thử lại.",
     workingOnIt: "Đang xử lý…",
     sentDirectly: "Đã gửi riêng cho bạn.",
