@@ -111,6 +111,7 @@ describe("doctor", () => {
 });
 
 describe("against a running gateway", () => {
+  const SAM = "U0SAMROE1";
   const emulator = new SlackEmulator();
   let gateway: TestGateway;
   const run = (...argv: string[]) =>
@@ -118,6 +119,7 @@ describe("against a running gateway", () => {
 
   beforeAll(async () => {
     await emulator.start();
+    emulator.workspace.users.set(SAM, { id: SAM, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
     emulator.api.scopes = emulator.api.scopes.filter((scope) => scope !== "files:write");
     gateway = await startTestGateway({
       env: { SLACK_APP_TOKEN: emulator.tokens.app },
@@ -159,12 +161,12 @@ describe("against a running gateway", () => {
   });
 
   test("pairing: list, approve by the channel's name and the code in any writing, a wrong channel or code says so", async () => {
-    await emulator.say("U0BRAMWIT", "D0BRAMWIT", "hello");
+    await emulator.say(SAM, emulator.workspace.openIm(SAM).id, "hello");
     const waiting = await eventually(async () => {
       const { out } = await run("pairing", "list", "slack");
-      return out.includes("U0BRAMWIT") && out;
+      return out.includes(SAM) && out;
     }, 15_000);
-    const code = /^([A-HJ-NP-Z2-9]{8}) {2}bram slack:U0BRAMWIT, until /m.exec(waiting)?.[1] ?? "";
+    const code = /^([A-HJ-NP-Z2-9]{8}) {2}sam slack:U0SAMROE1, until /m.exec(waiting)?.[1] ?? "";
     expect(code).toHaveLength(8);
     expect(await run("pairing", "approve", "telegram", code)).toMatchObject({
       code: 1,
@@ -175,9 +177,9 @@ describe("against a running gateway", () => {
       err: expect.stringContaining("No pairing request"),
     });
     const approved = await run("pairing", "approve", "slack", `${code.slice(0, 4).toLowerCase()}-${code.slice(4)}`);
-    expect([approved.code, approved.out]).toEqual([0, expect.stringContaining("bram slack:U0BRAMWIT may now talk")]);
+    expect([approved.code, approved.out]).toEqual([0, expect.stringContaining(`sam slack:${SAM} may now talk`)]);
     await emulator.waitForMessage(
-      (message) => message.channel === "D0BRAMWIT" && message.text.includes("You are let in"),
+      (message) => message.channel === emulator.workspace.openIm(SAM).id && message.text.includes("You are let in"),
       15_000,
     );
     expect((await run("pairing", "list", "slack")).out).toContain("Nobody is waiting");

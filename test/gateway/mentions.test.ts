@@ -5,6 +5,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 
 const OWNER = "U0ALICENG";
 const ROOM = "C0OPSROOM";
+const SAM = "U0SAMROE1";
 const QUIET = "C0GENERAL";
 const ANSWER = "I run commands.";
 const WAIT_MS = 12_000;
@@ -14,6 +15,8 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   await emulator.start();
+  emulator.workspace.users.set(SAM, { id: SAM, name: "sam", realName: "Sam Roe", locale: "en-US", isBot: false });
+  emulator.workspace.conversations.get(ROOM)?.members.add(SAM);
   emulator.workspace.userGroups.set("S0OPS", { handle: "ops", members: [OWNER, "U0OPENCLAW"] });
   gateway = await startTestGateway({
     env: { SLACK_BOT_TOKEN: emulator.tokens.bot, SLACK_APP_TOKEN: emulator.tokens.app },
@@ -80,7 +83,7 @@ describe("in a room", () => {
   });
 
   it("/activation is the owner's, and for this room", async () => {
-    await emulator.say("U0BRAMWIT", ROOM, "@openclaw /activation always");
+    await emulator.say(SAM, ROOM, "@openclaw /activation always");
     await emulator.waitForMessage((message) => message.text.includes("You may not use /activation"), WAIT_MS);
     await emulator.say(OWNER, ROOM, "@openclaw /activation");
     await emulator.waitForMessage((message) => message.text.includes("follows the configuration"), WAIT_MS);
