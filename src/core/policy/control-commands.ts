@@ -7,6 +7,7 @@ import { posix } from "node:path";
 import type { Reason } from "./decision.ts";
 import { nameIn, SHELLS } from "./program-kinds.ts";
 import { mentionedCommands } from "./shell/parse.ts";
+import { Payloads } from "./shell/payloads.ts";
 
 const OWN_NAMES: ReadonlySet<string> = new Set(["openclaw", "openclaw-exec"]);
 
@@ -36,25 +37,29 @@ const MAX_LOOKED_AT = 64;
 export function controlCommand(command: string): Reason | undefined {
   // Encoded characters could spell the words, so those texts always get the full look.
   if (!MAY_MENTION.test(command.replace(/["'\\]/g, "")) && !command.includes("$'")) return undefined;
-  return search(command, 0);
+  return search(command, 0, new Payloads());
 }
 
-function search(text: string, depth: number): Reason | undefined {
+function search(text: string, depth: number, payloads: Payloads): Reason | undefined {
+  const look = payloads.take(text);
+  if (look === "seen") return undefined;
+  if (look === "too-much") return { code: "control-command", subject: "eval" };
   const { commands, complete } = mentionedCommands(text);
   for (const { words } of commands) {
-    const hit = inWords(words, depth);
+    const hit = inWords(words, depth, payloads);
     if (hit) return hit;
   }
   if (complete) return undefined;
   // Not readable as bash; another shell may still read it. Look at what stands where a command would begin.
   for (const piece of text.split(/[\n;|&(){}`]/)) {
-    const hit = inWords(piece.trim().split(/\s+/), MAX_NESTING);
+    const hit = inWords(piece.trim().split(/\s+/), MAX_NESTING, payloads);
     if (hit) return hit;
   }
   return undefined;
 }
 
-function inWords(words: readonly (string | undefined)[], depth: number): Reason | undefined {
+function inWords(words: readonly (string | undefined)[], depth: number, payloads: Payloads): Reason | undefined {
+  let evaluated = false;
   if (words[0] !== undefined && /^(?:echo|printf|grep|rg|git|cat|man)$/.test(words[0])) return undefined;
   for (const [at, word] of words.entries()) {
     if (word === undefined) continue;
@@ -72,12 +77,14 @@ function inWords(words: readonly (string | undefined)[], depth: number): Reason 
         return { code: "control-command", subject: `${name} ${verbs.slice(0, 2).join(" ")}` };
       }
     }
-    if (depth < MAX_NESTING && (nameIn([name], SHELLS) || name === "eval")) {
-      const payload =
-        name === "eval"
-          ? rest.map((item) => item ?? "").join(" ")
-          : known[known.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg)) + 1];
-      const inner = payload ? search(payload, depth + 1) : undefined;
+    // What the first `eval` runs holds every later one.
+    const evaluates = name === "eval" && !evaluated;
+    evaluated ||= evaluates;
+    if (depth < MAX_NESTING && (evaluates || nameIn([name], SHELLS))) {
+      const payload = evaluates
+        ? rest.map((item) => item ?? "").join(" ")
+        : known[known.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg)) + 1];
+      const inner = payload ? search(payload, depth + 1, payloads) : undefined;
       if (inner) return inner;
     }
   }

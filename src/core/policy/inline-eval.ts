@@ -6,6 +6,7 @@ import { sedGuard } from "./guard/sed.ts";
 import { interpreterName, readInterpreter } from "./interpreters.ts";
 import { nameIn, SHELLS, spellings } from "./program-kinds.ts";
 import { mentionedCommands } from "./shell/parse.ts";
+import { Payloads } from "./shell/payloads.ts";
 
 const AWKS = new Set(["awk", "gawk", "mawk", "nawk", "original-awk"]);
 const SEDS = new Set(["sed", "gsed", "ssed"]);
@@ -72,7 +73,14 @@ const MAX_NESTING = 4;
  * For security=full: looks at every command the text mentions, also inside substitutions, functions and `bash -c`.
  * What can not be read counts as inline code, since nobody could say that it is not.
  */
-export function inlineCodeAnywhere(command: string, depth = 0): Reason | undefined {
+export function inlineCodeAnywhere(command: string): Reason | undefined {
+  return search(command, 0, new Payloads());
+}
+
+function search(command: string, depth: number, payloads: Payloads): Reason | undefined {
+  const look = payloads.take(command);
+  if (look === "seen") return undefined;
+  if (look === "too-much") return { code: "inline-eval" };
   const { commands, complete } = mentionedCommands(command);
   if (!complete || depth > MAX_NESTING) return { code: "inline-eval" };
   for (const { words, textInput, piped } of commands) {
@@ -100,13 +108,13 @@ export function inlineCodeAnywhere(command: string, depth = 0): Reason | undefin
         const option = args.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg));
         const payload = option < 0 ? undefined : rest[option + 1];
         if (option >= 0 && payload === undefined) return { code: "inline-eval", subject: word };
-        const inner = payload === undefined ? undefined : inlineCodeAnywhere(payload, depth + 1);
+        const inner = payload === undefined ? undefined : search(payload, depth + 1, payloads);
         if (inner) return inner;
       }
       if (at === 0 && (word === "eval" || word === "source" || word === ".")) {
         const inner = rest.includes(undefined)
           ? { code: "inline-eval" as const }
-          : inlineCodeAnywhere(args.join(" "), depth + 1);
+          : search(args.join(" "), depth + 1, payloads);
         if (word === "eval" && inner) return inner;
       }
     }

@@ -15,8 +15,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
  * Format characters (zero width, bidi, tags), blanks that are not a blank to bash, fillers, lone surrogates, and
  * variation selectors except the one that emoji carry.
  */
-const INVISIBLE =
-  /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0100}-\u{e01ef}]|(?! )\p{Zs}/u;
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u2800]|(?!\ufe0f)\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/u;
 
 const codePoint = (text: string): string =>
   `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
