@@ -76,28 +76,50 @@ export async function explainOne(
   return EXIT.ok;
 }
 
-const ruleSchema = z.union([z.string(), z.looseObject({ pattern: z.string(), argPattern: z.string().optional() })]);
+/** Words of the policy are read as everywhere: blanks around them and case do not count (policy.md section 1). */
+const word = <const T extends readonly [string, ...string[]]>(words: T) =>
+  z.preprocess(
+    (value) => (typeof value === "string" ? value.trim().toLowerCase() : (value ?? undefined)),
+    z.enum(words).optional(),
+  );
+
+const ruleSchema = z.union([z.string(), z.looseObject({ pattern: z.string(), argPattern: z.string().nullish() })]);
 const requestSchema = z.looseObject({
   command: z.string(),
   policy: z
     .looseObject({
-      allowlist: z.array(ruleSchema).default([]),
-      safeBins: z.array(z.string()).optional(),
-      safeBinTrustedDirs: z.array(z.string()).optional(),
-      strictInlineEval: z.boolean().optional(),
-      argumentGuard: z.boolean().optional(),
-      mode: z.enum(EXEC_MODES).optional(),
-      security: z.enum(SECURITY_LEVELS).optional(),
-      ask: z.enum(ASK_LEVELS).optional(),
+      allowlist: z.array(ruleSchema).nullish(),
+      safeBins: z.array(z.string()).nullish(),
+      safeBinTrustedDirs: z.array(z.string()).nullish(),
+      strictInlineEval: z.boolean().nullish(),
+      argumentGuard: z.boolean().nullish(),
+      mode: word(EXEC_MODES),
+      security: word(SECURITY_LEVELS),
+      ask: word(ASK_LEVELS),
     })
-    .default({ allowlist: [] }),
-  cwd: z.string().optional(),
-  env: z.record(z.string(), z.string()).optional(),
+    .refine((policy) => policy.mode === undefined || (policy.security === undefined && policy.ask === undefined), {
+      error: "give mode, or security and ask, not both",
+    })
+    .nullish(),
+  cwd: z.string().nullish(),
+  env: z.record(z.string(), z.string()).nullish(),
 });
 
 interface StreamContext {
   readonly cli: Cli;
   readonly facts: FileFacts;
+  /** Real paths of the directories named so far. */
+  readonly workdirs: Map<string, string>;
+}
+
+const newContext = (cli: Cli): StreamContext => ({ cli, facts: cachedFileFacts(systemClock), workdirs: new Map() });
+
+function workdirOf({ cli, workdirs }: StreamContext, named: string): string {
+  const known = workdirs.get(named);
+  if (known !== undefined) return known;
+  const found = workdir(cli.cwd, named);
+  workdirs.set(named, found);
+  return found;
 }
 
 /** Answers in order, one line each; a line that is not understood is answered too, and the next one goes on. */
@@ -105,11 +127,12 @@ export async function explainStream(cli: Cli): Promise<number> {
   const decoder = new StringDecoder("utf8");
   let pending = "";
   let skipping = false;
+  let context = newContext(cli);
   const answer = (lines: readonly string[]): void => {
-    // Facts are shared within what arrived together, so a caller that waits for each answer is never told old news.
-    const context = { cli, facts: cachedFileFacts(systemClock) };
     const answers = lines.filter((line) => line.trim() !== "").map((line) => explainLine(line, context));
     if (answers.length > 0) cli.out(answers.join("\n"));
+    // Facts are shared while more is waiting: a caller that waits for each answer is never told old news.
+    if (!hasMore(cli.stdin)) context = newContext(cli);
   };
   for await (const chunk of cli.stdin) {
     pending += typeof chunk === "string" ? chunk : decoder.write(chunk as Buffer);
@@ -131,6 +154,8 @@ export async function explainStream(cli: Cli): Promise<number> {
   return EXIT.ok;
 }
 
+const hasMore = (stream: Cli["stdin"]): boolean => stream.readableLength > 0;
+
 const errorLine = (message: string): string =>
   JSON.stringify({ decision: "error", error: message, reasons: [{ code: "invalid-request", message }], segments: [] });
 
@@ -141,14 +166,16 @@ function explainLine(line: string, context: StreamContext): string {
       const [issue] = parsed.error.issues;
       return errorLine(`${issue?.path.join(".") || "The line"}: ${issue?.message ?? "not understood"}`);
     }
-    const { command, policy, cwd, env } = parsed.data;
-    const { allowlist, mode, security, ask, safeBins, safeBinTrustedDirs, strictInlineEval, argumentGuard } = policy;
+    const { command, cwd, env } = parsed.data;
+    const policy = parsed.data.policy ?? {};
+    const { mode, security, ask, safeBins, safeBinTrustedDirs, strictInlineEval, argumentGuard } = policy;
+    const allowlist = policy.allowlist ?? [];
     const layer = mode === undefined ? { security: security ?? "allowlist", ask: ask ?? "on-miss" } : { mode };
     const variables = env ?? context.cli.env;
     const home = variables.HOME ?? context.cli.env.HOME ?? "/";
     const decision = decide({
       command,
-      cwd: workdir(context.cli.cwd, cwd ?? "."),
+      cwd: workdirOf(context, cwd ?? "."),
       host: "gateway",
       agentId: "main",
       env: {},
@@ -156,16 +183,16 @@ function explainLine(line: string, context: StreamContext): string {
         host: "gateway",
         config: {
           ...layer,
-          ...(safeBins === undefined ? {} : { safeBins }),
-          ...(safeBinTrustedDirs === undefined ? {} : { safeBinTrustedDirs }),
-          ...(strictInlineEval === undefined ? {} : { strictInlineEval }),
-          ...(argumentGuard === undefined ? {} : { argumentGuard }),
+          ...(safeBins ? { safeBins } : {}),
+          ...(safeBinTrustedDirs ? { safeBinTrustedDirs } : {}),
+          ...(strictInlineEval == null ? {} : { strictInlineEval }),
+          ...(argumentGuard == null ? {} : { argumentGuard }),
         },
         hostFile: {
           allowlist: allowlist.map((rule) =>
             typeof rule === "string"
               ? { pattern: rule }
-              : { pattern: rule.pattern, ...(rule.argPattern === undefined ? {} : { argPattern: rule.argPattern }) },
+              : { pattern: rule.pattern, ...(rule.argPattern == null ? {} : { argPattern: rule.argPattern }) },
           ),
         },
       }),

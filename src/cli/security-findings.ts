@@ -167,7 +167,8 @@ function ruleFindings({ approvals, agents, config }: SecurityInput): SecurityFin
     found.push({
       id: "tools.exec.auto_allow_skills_enabled",
       level: "warn",
-      message: "Programs of skills run without a rule of their own (autoAllowSkills).",
+      message:
+        "autoAllowSkills is on. This gateway runs no skills, so it allows nothing here; whoever else reads the file may let their programs run without a rule.",
       remedy: "Remove autoAllowSkills from exec-approvals.json.",
     });
   }

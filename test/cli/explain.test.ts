@@ -104,6 +104,18 @@ describe("explain --stdin", () => {
     expect(answers.map((answer) => answer.decision)).toEqual(["ask", "allow", "allow", "ask", "ask"]);
   });
 
+  test("takes null for absent, words in any case, and refuses mode beside security", async () => {
+    const { answers } = await stream([
+      { command: "ls", policy: { allowlist: ["ls"], safeBins: null, security: null }, cwd: null, env: null },
+      { command: "ls", policy: null },
+      { command: "rm x", policy: { allowlist: null, security: " FULL ", ask: "Off" } },
+      { command: "ls", policy: { mode: "full", security: "deny" } },
+      { command: "ls", policy: { security: "sometimes" } },
+    ]);
+    expect(answers.map((answer) => answer.decision)).toEqual(["allow", "ask", "allow", "error", "error"]);
+    expect(answers[3].reasons[0].message).toBe("policy: give mode, or security and ask, not both");
+  });
+
   test("keeps up with thousands of lines", async () => {
     const { answers } = await stream(
       Array.from({ length: 5_000 }, (_, index) => ({ command: `echo ${index}`, policy: { allowlist: ["echo"] } })),

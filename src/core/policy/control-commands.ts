@@ -78,7 +78,7 @@ function inWords(words: readonly (string | undefined)[], depth: number, payloads
       }
     }
     // What the first `eval` runs holds every later one.
-    const evaluates = name === "eval" && !evaluated;
+    const evaluates: boolean = name === "eval" && !evaluated;
     evaluated ||= evaluates;
     if (depth < MAX_NESTING && (evaluates || nameIn([name], SHELLS))) {
       const payload = evaluates

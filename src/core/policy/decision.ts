@@ -103,7 +103,7 @@ export interface Segment {
   readonly executableSpan?: Span;
   readonly resolvedPath?: string;
   readonly realPath?: string;
-  readonly satisfiedBy: "allowlist" | "safe-bin" | "builtin" | "skill" | "none";
+  readonly satisfiedBy: "allowlist" | "safe-bin" | "builtin" | "none";
   /** The rule that matched. */
   readonly entry?: AllowlistEntry;
   readonly reasons: readonly Reason[];
