@@ -6,6 +6,7 @@ const ended = new Promise<void>((resolve) => {
   process.once("SIGINT", resolve);
   process.once("SIGTERM", resolve);
 });
+process.env.OPENCLAW_PLATFORM_SPECS = "none";
 process.stdout.write("Building what changed, and starting…\n\n");
 const demo = await startDemo();
 process.stdout.write(`${invitation(demo)}\n`);

@@ -9,6 +9,9 @@ import { showInvisible } from "../text/visible.ts";
 import { encodeAction } from "./action-codec.ts";
 import type { CardButton, Fact } from "./approval-view.ts";
 
+/** More lines than this push everything else off a screen, however short they are; the rest is in the full log. */
+const MAX_OUTPUT_LINES = 40;
+
 export type RunTone = "running" | "success" | "failure" | "neutral";
 
 export interface RunView {
@@ -43,8 +46,8 @@ export function runView(card: RunCard, options: RunViewOptions): RunView {
   const clean = (text: string): string => showInvisible(options.redactor.redact(text).text);
   const output = options.redactor.redact(cleanOutput(card.tail)).text.trimEnd();
   const shown = tailWithin(output, options.outputBudget, options.unitCost);
-  const visible = shown.hidden === 0 ? shown.head : shown.tail;
-  const partial = shown.hidden > 0 || card.totalChars > card.tail.length;
+  const { visible, cut } = lastLines(shown.hidden === 0 ? shown.head : shown.tail);
+  const partial = cut || shown.hidden > 0 || card.totalChars > card.tail.length;
   const title = titleOf(card, options);
   const command = clean(card.command);
   return {
@@ -62,6 +65,12 @@ export function runView(card: RunCard, options: RunViewOptions): RunView {
     buttons: card.actions.map((action) => buttonOf(action, card.runId, options.messages)),
     fallback: [title, command.split("\n", 1)[0]].join(" · "),
   };
+}
+
+function lastLines(text: string): { readonly visible: string; readonly cut: boolean } {
+  const lines = text.split("\n");
+  if (lines.length <= MAX_OUTPUT_LINES) return { visible: text, cut: false };
+  return { visible: lines.slice(-MAX_OUTPUT_LINES).join("\n"), cut: true };
 }
 
 function outputNote(

@@ -151,7 +151,7 @@ describe("telegram run card", () => {
   });
 
   it("shows how it ended and keeps the end of long output", () => {
-    const tail = `${"line\n".repeat(3000)}the end`;
+    const tail = `${`${"line ".repeat(40)}\n`.repeat(300)}the end`;
     const card = shown(
       runCard({
         state: "finished",

@@ -11,7 +11,8 @@ export const DISCORD_THEME: PageTheme = {
 .discord .body small{color:#949ba4;font-size:12px}.discord .body{white-space:pre-wrap}.discord .body hr{border:0;border-top:1px solid #4e5058}
 .discord #messages li[style] .body{border-left:4px solid var(--accent);background:#2b2d31;border-radius:8px;padding:10px 14px;max-width:600px}
 .discord .row button{background:#4e5058;border:0;color:#fff;font-weight:500}.discord .row button.primary{background:#5865f2}.discord .row button.success{background:#248046}.discord .row button.danger{background:#da373c}
-.discord #composer{border-color:#3f4147}.discord #composer input{background:#383a40;border:0;color:#dbdee1;border-radius:8px}
+.discord #composer button{background:#5865f2}.discord nav select{background:#1e1f22;color:#dbdee1;border:0;border-radius:4px;padding:4px}.discord .body b{color:#f2f3f5}
+.discord .body .row{margin:8px 0 2px}.discord #composer{border-color:#3f4147}.discord #composer input{background:#383a40;border:0;color:#dbdee1;border-radius:8px}
 .discord dialog{background:#313338;color:#dbdee1;border-color:#1e1f22}.discord dialog textarea,.discord dialog input{background:#1e1f22;color:#dbdee1;border:0}`,
 };
 
@@ -30,6 +31,15 @@ export function markdownToHtml(source: string, nameOf: (id: string) => string | 
   return (html + inline(source.slice(at), nameOf)).replaceAll("</pre>\n", "</pre>");
 }
 
+/** `R` counts as people do; the other styles are close enough as UTC. */
+function shownTime(seconds: number, style: string): string {
+  const at = new Date(seconds * 1000);
+  if (style !== "R") return at.toISOString();
+  const minutes = Math.round((at.getTime() - Date.now()) / 60_000);
+  const text = new Intl.RelativeTimeFormat("en", { numeric: "always" }).format(minutes, "minute");
+  return `<time datetime="${at.toISOString()}">${text}</time>`;
+}
+
 function inline(source: string, nameOf: (id: string) => string | undefined): string {
   const codes: string[] = [];
   const kept = source.replace(/(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/g, (_all, _ticks, inner: string) => {
@@ -43,7 +53,10 @@ function inline(source: string, nameOf: (id: string) => string | undefined): str
       .replace(/^-# (.*)$/gm, "<small>$1</small>")
       .replace(/\*\*([^*\n]+)\*\*/g, "<b>$1</b>")
       .replace(/(?<!\w)_([^_\n]+)_(?!\w)/g, "<i>$1</i>")
-      .replace(/&lt;t:(\d+):[a-zA-Z]&gt;/g, (_all, seconds: string) => new Date(Number(seconds) * 1000).toISOString())
+      .replace(/(?:^- .*(?:\n|$))+/gm, (list) => `<ul>${list.replace(/^- (.*)\n?/gm, "<li>$1</li>")}</ul>`)
+      .replace(/&lt;t:(\d+):([a-zA-Z])&gt;/g, (_all, seconds: string, style: string) =>
+        shownTime(Number(seconds), style),
+      )
       .replace(/&lt;@!?(\d+)&gt;/g, (all, id: string) => `<b>@${escapeHtml(nameOf(id) ?? all)}</b>`)
       .replace(/\\([\\`*_~|<>#@:\-[\](){}.!+])/g, "$1")
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the marks set above

@@ -18,6 +18,8 @@ export interface PageMessage {
   readonly id: string;
   readonly author: string;
   readonly bot: boolean;
+  /** Written by the person the page plays. */
+  readonly own?: boolean;
   readonly time: string;
   /** Escaped by the emulator. Elements with `data-press="<button id>"` act as buttons. */
   readonly html: string;
@@ -91,7 +93,12 @@ nav li[aria-current] button{background:#ffffff33}main{flex:1;display:flex;flex-d
 .row button.primary{background:#1264a3;border-color:#1264a3;color:#fff}.row button.success{background:#007a5a;border-color:#007a5a;color:#fff}.row button.danger{background:#e01e5a;border-color:#e01e5a;color:#fff}
 #composer{display:flex;gap:8px;padding:12px 20px;border-top:1px solid #ddd}#composer input{flex:1;font:inherit;padding:8px}
 #toast{position:fixed;right:20px;top:20px;margin:0;padding:10px 14px;background:#1d1c1d;color:#fff;border-radius:6px}#toast:empty{display:none}
-dialog{border:1px solid #bbb;border-radius:8px;min-width:420px}dialog textarea,dialog input{width:100%;font:inherit;padding:6px}`;
+dialog{border:1px solid #bbb;border-radius:8px;width:min(460px,calc(100vw - 24px))}dialog textarea,dialog input{width:100%;font:inherit;padding:6px}
+#composer button{font:inherit;font-weight:600;padding:8px 14px;border:0;border-radius:8px;background:#1264a3;color:#fff;cursor:pointer}#composer input{min-width:0;border:1px solid #bbb;border-radius:8px}
+.body ul{margin:2px 0;padding-left:22px;list-style:disc;white-space:normal}#messages .body li{padding:0;max-width:none}
+@media (max-width:640px){body{flex-direction:column}nav{width:auto;padding:8px 12px;display:flex;gap:10px;align-items:center;flex-shrink:0}nav h1{font-size:15px;margin:0;white-space:nowrap}
+nav label{font-size:0}nav select{width:auto;max-width:110px;margin:0;font-size:14px}nav ul{display:flex;overflow-x:auto;gap:4px}nav li button{white-space:nowrap}main{min-height:0}
+#messages{padding:8px 12px}#messages li.indent{margin-left:16px}.row button{flex:1 1 auto;padding:8px 10px}#composer{padding:8px 12px}}`;
 
 /** Small on purpose: draws the state it is given and posts what the person does. */
 const CLIENT_JS = `
@@ -111,9 +118,10 @@ async function draw(){
 }
 function message(m){
   const head=el("div",{className:"who"},m.author);if(m.bot)head.append(el("span",{className:"app",textContent:"APP"}));head.append(el("small",{textContent:m.time+(m.edited?" (edited)":"")}));
-  const li=el("li",{className:(m.indent?"indent ":"")+(m.bot?"bot":"human")},...(m.ephemeral?[el("div",{className:"only",textContent:"Only visible to you"})]:[]),head,el("div",{className:"body",innerHTML:m.html}));
+  const li=el("li",{className:(m.indent?"indent ":"")+(m.bot?"bot":"human")+(m.own?" own":"")},...(m.ephemeral?[el("div",{className:"only",textContent:"Only visible to you"})]:[]),head,el("div",{className:"body",innerHTML:m.html}));
   li.dataset.id=m.id;if(m.accent)li.style.setProperty("--accent",m.accent);
-  for(const row of m.buttons)li.append(el("div",{className:"row"},...row.map((b)=>{const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>{if(!b.confirm||confirm(b.confirm))act("press",user,m.id,b.id)}});e.dataset.action=b.id;return e})));
+  const card=m.accent?li.querySelector(".body"):li;
+  for(const row of m.buttons)card.append(el("div",{className:"row"},...row.map((b)=>{const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>{if(!b.confirm||confirm(b.confirm))act("press",user,m.id,b.id)}});e.dataset.action=b.id;return e})));
   return li}
 function modal(m){const d=$("modal");if(!m){if(d.open)d.close();return}if(d.open)return;
   const form=el("form",{method:"dialog"},el("h2",{textContent:m.title}),...m.fields.map((f)=>el("label",{},f.label,el(f.multiline?"textarea":"input",{name:f.id,required:!f.optional,rows:4}))),

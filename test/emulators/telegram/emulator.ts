@@ -405,7 +405,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
       commands: [...this.methods.commands.values()].flat().map((one) => `/${one.command}`),
       messages: messages
         .filter((one) => !one.deleted && (topic === undefined ? !one.isTopic : one.threadId === Number(topic)))
-        .map((one) => this.#pageMessage(one)),
+        .map((one) => ({ ...this.#pageMessage(one), own: one.from.id === userId })),
       ...(this.#alert?.userId === userId ? { toast: this.#alert.text } : {}),
     };
   }
