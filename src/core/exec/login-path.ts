@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { isAbsolute, normalize } from "node:path";
+import { guardGroup } from "../process/group-guard.ts";
 import { inheritedEnv, type ProcessEnv } from "./env.ts";
 import { splitPath } from "./shell.ts";
 
@@ -55,18 +56,11 @@ function probe(shell: string, options: LoginPathOptions, timeoutMs: number): Pro
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const killGroup = (): void => {
-      if (child.pid === undefined) return;
-      try {
-        process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // Already gone.
-      }
-    };
+    const group = guardGroup(child);
     const settle = (outcome: Buffer | string): void => {
       clearTimeout(timer);
       clearTimeout(last);
-      killGroup();
+      group.end();
       child.stdout.destroy();
       resolve(outcome);
     };

@@ -10,6 +10,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import { guardGroup } from "../process/group-guard.ts";
 import { type Env, inheritedEnv, type ProcessEnv } from "./env.ts";
 import { type Shell, splitPath } from "./shell.ts";
 
@@ -230,15 +231,10 @@ function safeEnv(text: string): Record<string, string> {
 function runQuietly(file: string, args: string[], env: Env, cwd: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { env, cwd, stdio: "ignore", detached: true });
+    const group = guardGroup(child);
     const settle = (good: boolean): void => {
       clearTimeout(timer);
-      if (child.pid !== undefined) {
-        try {
-          process.kill(-child.pid, "SIGKILL");
-        } catch {
-          // Already gone.
-        }
-      }
+      group.end();
       resolve(good);
     };
     const timer = setTimeout(() => settle(false), timeoutMs);

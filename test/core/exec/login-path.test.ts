@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loginPath } from "../../../src/core/exec/login-path.ts";
 import { isExecutableFile } from "../../../src/core/exec/shell.ts";
+import { startChild } from "../../support/child.ts";
 import { requireOrSkip } from "../../support/require.ts";
+import { eventually } from "../../support/state.ts";
+import { isAlive } from "../process/support.ts";
 
 async function ask(profile: string, options: { timeoutMs?: number; env?: Record<string, string> } = {}) {
   const home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
@@ -49,6 +53,20 @@ describe("the PATH of the login shell (login-shell-noise-and-hang)", () => {
     const { path } = await ask("sleep 20 & export PATH=/login/bin:$PATH");
     expect(path?.[0]).toBe("/login/bin");
     expect(performance.now() - since).toBeLessThan(5000);
+  });
+
+  it("a shell that is still asked when the gateway ends is ended with it", async () => {
+    const home = mkdtempSync(join(tmpdir(), "openclaw-home-"));
+    writeFileSync(join(home, ".bash_profile"), `echo $$ > '${join(home, "pid")}'; trap '' TERM HUP; sleep 600\n`);
+    const child = startChild("probe-child.ts", home, "/bin/bash");
+    const pid = await eventually(() => {
+      const text = existsSync(join(home, "pid")) ? readFileSync(join(home, "pid"), "utf8").trim() : "";
+      return text !== "" && Number(text);
+    }, 20_000);
+    expect(isAlive(pid)).toBe(true);
+    child.process.kill("SIGUSR2");
+    await once(child.process, "exit");
+    await eventually(() => !isAlive(pid), 20_000);
   });
 
   it("can be switched off from the environment", async () => {
