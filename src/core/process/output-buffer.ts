@@ -62,7 +62,7 @@ export class OutputBuffer {
     this.#pushed(stream, text.length);
   }
 
-  /** `bytes`: printable ASCII, TAB, LF and CR only. */
+  /** `bytes`: printable ASCII, TAB, LF, CR and whole colour sequences only. */
   pushPlain(stream: StreamName, bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#aggregate.pushPlain(bytes);

@@ -1,6 +1,6 @@
 /** Between the bytes of a child and those who listen: decodes, cleans, and keeps what comes before anyone listens. */
-import { OutputDecoder } from "./output-decoder.ts";
-import type { IsPlainAscii } from "./plain-ascii.ts";
+import { type DecoderSink, OutputDecoder } from "./output-decoder.ts";
+import type { OwnText } from "./plain-ascii.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
 import type { OutputListener, PlainListener, RawOutputListener, StreamName } from "./types.ts";
 
@@ -22,8 +22,15 @@ export class OutputHub {
   #ended = false;
   #decodersEnded = false;
 
-  constructor(isPlain: IsPlainAscii, onTerminalRequest: (request: TerminalRequest) => void) {
-    this.#decoders = { stdout: new OutputDecoder(isPlain, onTerminalRequest), stderr: new OutputDecoder(isPlain) };
+  constructor(ownText: OwnText, onTerminalRequest: (request: TerminalRequest) => void) {
+    const sink = (stream: StreamName): DecoderSink => ({
+      text: (text) => this.#emit(stream, text),
+      plain: (bytes) => this.#emitPlain(stream, bytes),
+    });
+    this.#decoders = {
+      stdout: new OutputDecoder(ownText, sink("stdout"), onTerminalRequest),
+      stderr: new OutputDecoder(ownText, sink("stderr")),
+    };
   }
 
   listen(text: OutputListener, plain?: PlainListener): () => void {
@@ -61,19 +68,16 @@ export class OutputHub {
   }
 
   #decode(stream: StreamName, chunk: Buffer): void {
-    const text = this.#decoders[stream].write(chunk);
-    if (text === undefined) this.#emitPlain(stream, chunk);
-    else this.#emit(stream, text);
+    this.#decoders[stream].write(chunk);
   }
 
   #endDecoders(): void {
     if (this.#decodersEnded) return;
     this.#decodersEnded = true;
-    for (const stream of ["stdout", "stderr"] as const) this.#emit(stream, this.#decoders[stream].end());
+    for (const stream of ["stdout", "stderr"] as const) this.#decoders[stream].end();
   }
 
   #emit(stream: StreamName, text: string): void {
-    if (text === "") return;
     for (const listener of this.#listeners) listener.text(stream, text);
   }
 

@@ -5,7 +5,7 @@ import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { armDeadline, type Deadline } from "./deadline.ts";
 import { readProcStat, type Tree } from "./kill.ts";
 import { OutputHub } from "./output-hub.ts";
-import type { IsPlainAscii } from "./plain-ascii.ts";
+import type { OwnText } from "./plain-ascii.ts";
 import type { Reaper } from "./reaper.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
 import { spawnError } from "./spawn-error.ts";
@@ -38,7 +38,7 @@ type ForcedReason = Extract<EndReason, "manual-cancel" | "overall-timeout" | "sh
 export interface RunDeps {
   readonly clock: Clock;
   readonly reaper: Reaper;
-  readonly isPlain: IsPlainAscii;
+  readonly ownText: OwnText;
   readonly drainQuietMs: number;
   readonly drainMaxMs: number;
 }
@@ -82,7 +82,7 @@ export class Run implements ProcessHandle {
       this.#settle = resolve;
     });
     this.#startedAt = deps.clock.monotonic();
-    this.#output = new OutputHub(deps.isPlain, (request) => this.#onTerminalRequest(request));
+    this.#output = new OutputHub(deps.ownText, (request) => this.#onTerminalRequest(request));
     const { transport, warnings } = open({
       data: (stream, chunk) => this.#onData(stream, chunk),
       exit: (code, signal) => this.#onExit(code, signal),

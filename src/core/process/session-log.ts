@@ -13,6 +13,8 @@ export interface LogSettings {
   readonly maxBytes: number;
 }
 
+const ESC = 0x1b;
+
 export class SessionLog {
   readonly #settings: LogSettings | undefined;
   readonly #id: string;
@@ -32,9 +34,11 @@ export class SessionLog {
     this.#fileFor(text.length)?.write(stripColor(text));
   }
 
-  /** `bytes`: printable ASCII, TAB, LF and CR only. */
-  beforePlain(bytes: Uint8Array): void {
-    this.#fileFor(bytes.length)?.writePlain(bytes);
+  /** `bytes`: printable ASCII, TAB, LF, CR and whole colour sequences only. */
+  beforePlain(bytes: Buffer): void {
+    const file = this.#fileFor(bytes.length);
+    if (bytes.includes(ESC)) file?.write(stripColor(bytes.toString("latin1")));
+    else file?.writePlain(bytes);
   }
 
   /** The file, with all that was taken up to now. Throws `internal` when there is no folder or it can not be written. */

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import { spawnPipes } from "./pipes.ts";
-import { createPlainAsciiCheck } from "./plain-ascii.ts";
+import { createOwnTextCheck } from "./plain-ascii.ts";
 import { ChildSignals, type LoadPty, loadNodePty, spawnPty } from "./pty.ts";
 import { Reaper } from "./reaper.ts";
 import { DRAIN_MAX_MS, DRAIN_QUIET_MS, Run } from "./run.ts";
@@ -58,7 +58,7 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   const deps = {
     clock,
     reaper,
-    isPlain: createPlainAsciiCheck(),
+    ownText: createOwnTextCheck(),
     drainQuietMs: options.drainQuietMs ?? DRAIN_QUIET_MS,
     drainMaxMs: options.drainMaxMs ?? DRAIN_MAX_MS,
   };

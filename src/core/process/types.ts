@@ -43,8 +43,8 @@ export type StreamName = "stdout" | "stderr";
 
 export type OutputListener = (stream: StreamName, text: string) => void;
 
-/** `bytes` are printable ASCII, TAB, LF and CR only, and must not be kept. */
-export type PlainListener = (stream: StreamName, bytes: Uint8Array) => void;
+/** `bytes` are printable ASCII, TAB, LF, CR and whole colour sequences only, and must not be kept. */
+export type PlainListener = (stream: StreamName, bytes: Buffer) => void;
 
 export type ResizeListener = (cols: number, rows: number) => void;
 

@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OutputDecoder } from "../../../src/core/process/output-decoder.ts";
-import { createPlainAsciiCheck } from "../../../src/core/process/plain-ascii.ts";
+import { createOwnTextCheck } from "../../../src/core/process/plain-ascii.ts";
 import {
+  MAX_CSI,
   MAX_STRING_SEQUENCE,
   Sanitizer,
   stripColor,
   type TerminalRequest,
 } from "../../../src/core/process/sanitizer.ts";
 
-const isPlain = createPlainAsciiCheck();
+const ownText = createOwnTextCheck();
+const isPlain = (bytes: Buffer) => ownText(bytes) === bytes.length;
 
 function clean(...pieces: string[]): string {
   const sanitizer = new Sanitizer();
@@ -125,16 +127,43 @@ describe("what a program asks of its terminal", () => {
   });
 });
 
-/** A chunk that is its own text is not decoded. */
-function textOf(decoder: OutputDecoder, bytes: Buffer): string {
-  return decoder.write(bytes) ?? bytes.toString("latin1");
+/** All that comes of these chunks, one stream. */
+function decoded(...chunks: Buffer[]): string {
+  let text = "";
+  const decoder = new OutputDecoder(ownText, {
+    text: (piece) => {
+      text += piece;
+    },
+    plain: (bytes) => {
+      text += bytes.toString("latin1");
+    },
+  });
+  for (const chunk of chunks) decoder.write(chunk);
+  decoder.end();
+  return text;
+}
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...places, bytes.length].map((place, at) => bytes.subarray(places[at - 1] ?? 0, place));
+}
+
+/** What of these chunks was passed on without decoding. */
+function passed(...chunks: Buffer[]): string {
+  let text = "";
+  const sink = {
+    text: () => {},
+    plain: (bytes: Buffer) => {
+      text += bytes.toString("latin1");
+    },
+  };
+  const decoder = new OutputDecoder(ownText, sink);
+  for (const chunk of chunks) decoder.write(chunk);
+  return text;
 }
 
 describe("bytes to text", () => {
-  function decode(...chunks: number[][]): string {
-    const decoder = new OutputDecoder(isPlain);
-    return chunks.map((chunk) => textOf(decoder, Buffer.from(chunk))).join("") + decoder.end();
-  }
+  const decode = (...chunks: number[][]) => decoded(...chunks.map((chunk) => Buffer.from(chunk)));
 
   it("joins characters split over chunks and shows invalid bytes once each (exec.md 15.6, tail-cut-inside-utf8)", () => {
     expect(decode([0xe2, 0x82], [0xac])).toBe("€");
@@ -149,25 +178,15 @@ describe("bytes to text", () => {
         fc.string({ unit: "grapheme", maxLength: 60 }),
         fc.array(fc.nat(300), { maxLength: 6 }),
         (text, cuts) => {
-          const plain = new OutputDecoder(isPlain);
-          const expected = textOf(plain, Buffer.from(text)) + plain.end();
           const bytes = Buffer.from(text);
-          const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
-          const decoder = new OutputDecoder(isPlain);
-          let from = 0;
-          let result = "";
-          for (const place of [...places, bytes.length]) {
-            result += textOf(decoder, bytes.subarray(from, place));
-            from = place;
-          }
-          expect(result + decoder.end()).toBe(expected);
+          expect(decoded(...cutAt(bytes, cuts))).toBe(decoded(bytes));
         },
       ),
     );
   });
 });
 
-describe("the check for plain ASCII", () => {
+describe("the check for bytes that are their own text", () => {
   it("knows every byte at every place of a lane, and any length", () => {
     for (let byte = 0; byte < 256; byte++) {
       const expected = byte === 9 || byte === 10 || byte === 13 || (byte >= 0x20 && byte <= 0x7e);
@@ -191,22 +210,67 @@ describe("the check for plain ASCII", () => {
     expect(isPlain(Buffer.from("abc"))).toBe(true);
   });
 
-  it("never lets a chunk pass by itself while a sequence or a character is open", () => {
+  it.each([
+    ["text", 4],
+    ["\x1b[m\x1b[0m\x1b[1;38;5;208mred\x1b[0;4:3m\r\n\tx", 35],
+    ["red\x1b[31", 3],
+    ["red\x1b[", 3],
+    ["red\x1b", 3],
+    ["up\x1b[2Kline", 2],
+    ["ask\x1b[6n", 3],
+    ["\x1b]0;title\x07", 0],
+    ["\x1b[?25l", 0],
+    [`x\x1b[${"1".repeat(MAX_CSI + 1)}m`, 1],
+    [`x\x1b[${"1".repeat(MAX_CSI)}m`, MAX_CSI + 4],
+    ["bell\x07", 0],
+    ["\x1b[31m€", 0],
+  ])("%j: the first %i bytes", (text, length) => {
+    expect(ownText(Buffer.from(text))).toBe(length);
+  });
+
+  it("what passes by itself comes out of the cleaner unchanged", () => {
     fc.assert(
       fc.property(
-        fc.array(fc.constantFrom("\x1b", "[3", "1m", "€", "abc\n", "\x1b]0;t", "\x07", "x"), { maxLength: 12 }),
-        fc.nat(40),
-        (parts, cut) => {
-          const bytes = Buffer.from(parts.join(""));
-          const place = Math.min(cut, bytes.length);
-          const whole = new OutputDecoder(isPlain);
-          const split = new OutputDecoder(isPlain);
-          const expected = textOf(whole, bytes) + whole.end();
-          const got = textOf(split, bytes.subarray(0, place)) + textOf(split, bytes.subarray(place)) + split.end();
-          expect(got).toBe(expected);
+        fc.array(fc.constantFrom("\x1b", "[", "3", ";", ":", "m", "K", "x", "\n", "\x1b[31m", "\x1b[0m"), {
+          maxLength: 30,
+        }),
+        (parts) => {
+          const text = parts.join("");
+          const own = text.slice(0, ownText(Buffer.from(text)));
+          expect(new Sanitizer().push(own)).toBe(own);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 3000 },
     );
+  });
+
+  it("never lets bytes pass by themselves while a sequence or a character is open, wherever the stream is cut", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom("\x1b", "[3", "1m", "€", "abc\n", "\x1b]0;t", "\x07", "x", "\x1b[32m", "y".repeat(70)),
+          {
+            maxLength: 12,
+          },
+        ),
+        fc.array(fc.nat(400), { maxLength: 4 }),
+        (parts, cuts) => {
+          const bytes = Buffer.from(parts.join(""));
+          const sanitizer = new Sanitizer();
+          const expected = sanitizer.push(bytes.toString("utf8"));
+          expect(decoded(bytes)).toBe(expected);
+          expect(decoded(...cutAt(bytes, cuts))).toBe(expected);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("a colour that is cut by a chunk costs decoding of a few bytes only", () => {
+    const line = "\x1b[31mred\x1b[0m and so on\n".repeat(100);
+    const bytes = Buffer.from(line + line);
+    for (const cut of [line.length + 1, line.length + 3, line.length + 9]) {
+      expect(passed(bytes.subarray(0, cut), bytes.subarray(cut)).length).toBeGreaterThan(bytes.length - 80);
+    }
   });
 });
