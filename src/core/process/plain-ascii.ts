@@ -56,8 +56,8 @@ export function createOwnTextCheck(): OwnText {
       memory.fill(FILLER, window.length, window.length + LANES);
       if (scan(window.length) !== 0) return 0;
     }
-    const escape = bytes.indexOf(ESC);
-    return escape < 0 ? bytes.length : behindColours(bytes, escape);
+    const first = bytes.indexOf(ESC);
+    return first < 0 ? bytes.length : behindColours(bytes, first);
   };
 }
 

@@ -50,7 +50,7 @@ async function call(args: Record<string, unknown>, context: Partial<ProcessConte
 }
 
 const printed = (session: ProcessSession, text: string) =>
-  eventually(`${session.id} prints ${text}`, () => session.aggregated().includes(text));
+  eventually(`${session.id} prints ${text}`, () => session.aggregated().includes(text), 20_000);
 
 describe("calls that are not acceptable are results, not throws", () => {
   it.each([

@@ -7,6 +7,7 @@ import { ExecError } from "../../../src/core/errors.ts";
 import { armDeadline } from "../../../src/core/process/deadline.ts";
 import { parseProcStat } from "../../../src/core/process/kill.ts";
 import { createSupervisor, type Supervisor } from "../../../src/core/process/supervisor.ts";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { bashPlan, eventually, isAlive, quickSupervisor, runToEnd } from "./support.ts";
 
 let supervisor: Supervisor;
@@ -72,7 +73,7 @@ describe("a grandchild that holds the output open", () => {
     const { output, end, tookMs } = await runToEnd(supervisor, bashPlan("sleep 600 | cat & echo $!; echo started"));
     expect(output).toContain("started");
     expect(end).toMatchObject({ reason: "exit", exitCode: 0 });
-    expect(end.notes).toEqual([
+    expect(end.notes.map(inEnglish)).toEqual([
       expect.stringContaining("held the output open"),
       "2 processes it left running were stopped.",
     ]);
@@ -116,7 +117,7 @@ describe("a grandchild that holds the output open", () => {
   it("stops what was left in the group although it holds no output, and says so", async () => {
     supervisor = quickSupervisor();
     const { output, end } = await runToEnd(supervisor, bashPlan("sleep 30 >/dev/null 2>&1 & echo $!"));
-    expect(end.notes).toEqual(["1 process it left running was stopped."]);
+    expect(end.notes.map(inEnglish)).toEqual(["1 process it left running was stopped."]);
     await eventually("it is gone", () => !isAlive(printedPid(output)));
   });
 });
