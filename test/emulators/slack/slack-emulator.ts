@@ -8,8 +8,8 @@ import type { Fault } from "../shared/faults.ts";
 import type { EmulatorReply, EmulatorRequest } from "../shared/http.ts";
 import type { PageModal, PageState, PageTheme } from "../shared/page.ts";
 import type { PersonApi } from "../shared/person.ts";
-import { CUT, EmulatorServer, type PersonAct } from "../shared/server.ts";
-import { checkSchema } from "./block-rules.ts";
+import { CUT, EmulatorServer, type PersonAct, type StartOptions } from "../shared/server.ts";
+import { checkSchema, compileSchemas } from "./block-rules.ts";
 import { type AckResult, Delivery, type DeliveryOptions, SLACK_DELIVERY } from "./delivery.ts";
 import { drawMessage, typedToMrkdwn } from "./markup.ts";
 import { slackPageTheme } from "./page.ts";
@@ -85,6 +85,11 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
   /** What goes into `clientOptions.slackApiUrl`. */
   get apiUrl(): string {
     return `${this.url}/api/`;
+  }
+
+  override async start(options?: StartOptions): Promise<void> {
+    compileSchemas();
+    await super.start(options);
   }
 
   override async stop(): Promise<void> {
