@@ -13,6 +13,8 @@ import type { SlackAccountConfig } from "../core/config/schema.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
 import { DEFAULT_SAFE_BINS } from "../core/policy/resolve.ts";
 import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/safe-bins.ts";
+import { StateDatabase } from "../core/store/database.ts";
+import { STATE_FILE } from "../core/store/open-state.ts";
 import { type Cli, EXIT } from "./io.ts";
 
 interface Check {
@@ -36,6 +38,7 @@ export async function doctor(cli: Cli, options: { fix?: boolean; json?: boolean 
     configuration(loaded),
     shell(visit),
     ...(await approvalsFile(visit)),
+    ...(loaded.ok ? await state(loaded) : []),
     ...(loaded.ok ? [...(await safeBins(visit, loaded)), sandbox(visit, loaded), ...approvers(loaded)] : []),
   ];
   const bad = checks.some((check) => check.state === "error");
@@ -70,6 +73,32 @@ function stateDirectory({ loaded, fix }: Visit): Check {
     return { name, state: "fixed", message: `${stateDir} is now open to you alone` };
   }
   return { name, state: "ok", message: stateDir };
+}
+
+/** Where requests, runs and jobs are kept: the Redis, or the file in the state directory. */
+async function state({ stateDir, secrets, config }: LoadedConfig): Promise<Check[]> {
+  if (secrets.redisUrl !== undefined) {
+    // A third of a second that only those with a Redis wait for.
+    const { examineRedis } = await import("../core/store/redis-examine.ts");
+    const findings = await examineRedis(secrets.redisUrl, config.redis.prefix);
+    return findings.map((finding) => ({ name: "Redis", ...finding }));
+  }
+  const name = "state";
+  const file = join(stateDir, STATE_FILE);
+  if (!existsSync(file)) return [{ name, state: "ok", message: `${file} will be made at the first start` }];
+  try {
+    const { deadLetters } = StateDatabase.examine(file);
+    if (deadLetters === 0) return [{ name, state: "ok", message: file }];
+    return [
+      {
+        name,
+        state: "warning",
+        message: `${deadLetters} jobs were given up, such as messages that could not be delivered; the log says why`,
+      },
+    ];
+  } catch (error) {
+    return [{ name, state: "error", message: (error as Error).message }];
+  }
 }
 
 function configuration(loaded: LoadResult): Check {

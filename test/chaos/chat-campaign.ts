@@ -9,7 +9,7 @@
  */
 import type { OpenPlace, Place, ShownMessage } from "../conversation/place.ts";
 import { isRequest } from "../conversation/stage.ts";
-import { productLives } from "../support/product-lives.ts";
+import { type ProductLives, productLives } from "../support/product-lives.ts";
 import { type CampaignResult, COUNTER, counts } from "./campaign.ts";
 import { pause, seeded } from "./seeded.ts";
 
@@ -21,6 +21,7 @@ const SLEEPS = ["0", "0", "0.3", "1"];
 /** How long a round may take to come to its end once nobody kills any more: a lost delivery is tried again after 25 s. */
 const SETTLE_MS = 90_000;
 const LOOK_MS = 40;
+const ASK_MS = 150;
 /** A person presses again when nothing has happened for this long. */
 const PRESS_AGAIN_MS = 2_500;
 /** More messages than one round makes. */
@@ -34,12 +35,19 @@ export interface ChatCampaignOptions {
   readonly seed: number;
   readonly rounds: number;
   readonly env?: Record<string, string>;
+  /**
+   * So many gateways share the Redis of `env`. The one that is connected with the platform is the one that is killed, and
+   * it comes back only when another has taken over.
+   */
+  readonly gateways?: number;
   readonly onRound?: (round: number, problems: readonly string[]) => void;
 }
 
 export interface ChatCampaignResult extends CampaignResult {
   /** Messages that came twice; only where the platform offers no way to know. */
   readonly duplicates: number;
+  /** Milliseconds from each kill until another gateway was connected; none with one gateway. */
+  readonly takeoversMs: readonly number[];
 }
 
 interface Asked {
@@ -57,14 +65,44 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
   const random = seeded(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const place = await options.open({ redeliverMs: [0, 1_000, 3_000, 10_000] });
-  const product = await productLives({
-    config: { tools: { exec: { mode: "ask" } }, limits: { maxConcurrentRuns: 2 }, ...place.config },
-    env: { ...place.env, ...options.env },
-  });
+  const products: ProductLives[] = [];
+  for (let n = 0; n < (options.gateways ?? 1); n++) {
+    products.push(
+      await productLives({
+        config: { tools: { exec: { mode: "ask" } }, limits: { maxConcurrentRuns: 2 }, ...place.config },
+        env: { ...place.env, ...options.env },
+      }),
+    );
+    if (n === 0) await connected(products[0] as ProductLives, place.name);
+  }
+  let holder = 0;
   const chats = [place.direct(place.owner), place.room];
   const problems: string[] = [];
   const outcomes: Record<string, number> = {};
+  const takeoversMs: number[] = [];
   let [kills, commands, duplicates] = [0, 0, 0];
+
+  async function killHolder(): Promise<void> {
+    const killed = products[holder] as ProductLives;
+    await killed.kill();
+    kills++;
+    if (products.length > 1) {
+      const begun = performance.now();
+      holder = (holder + 1) % products.length;
+      await connected(products[holder] as ProductLives, place.name);
+      takeoversMs.push(Math.round(performance.now() - begun));
+    }
+    await killed.start();
+  }
+
+  /** How often each command ran, on whichever gateway. */
+  async function countedAnywhere(): Promise<Map<string, number>> {
+    const sum = new Map<string, number>();
+    for (const product of products) {
+      for (const [id, ran] of await counts(product)) sum.set(id, (sum.get(id) ?? 0) + ran);
+    }
+    return sum;
+  }
 
   function plan(round: number): Asked[] {
     return Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => {
@@ -81,26 +119,28 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
     const person = talk(place, all);
     for (const moment of moments) {
       await pause(moment);
-      await product.kill();
-      kills++;
-      await product.start();
+      await killHolder();
     }
     const isDone = await person.done();
-    const counted = await counts(product);
+    const counted = await countedAnywhere();
     const found = verify(place, all, counted, outcomes, moments.length);
     commands += all.length;
     duplicates += found.duplicates;
-    if (!isDone) found.problems.push(`did not come to its end; the gateway says:\n${product.output.slice(-2_000)}`);
+    if (!isDone) {
+      const said = products.map((product) => product.output.slice(-2_000)).join("\n--\n");
+      found.problems.push(`did not come to its end; the gateway says:\n${said}`);
+    }
     problems.push(...found.problems.map((problem) => `round ${number}: ${problem}`));
     options.onRound?.(number, found.problems);
   }
 
   try {
     for (let number = 1; number <= options.rounds; number++) await round(number);
-    for (const [id, ran] of await counts(product)) if (ran > 1) problems.push(`at the end ${id} has run ${ran} times`);
+    for (const [id, ran] of await countedAnywhere())
+      if (ran > 1) problems.push(`at the end ${id} has run ${ran} times`);
     problems.push(...place.violations().filter((violation) => !BY_THE_KILL.test(violation)));
   } finally {
-    await product.dispose();
+    for (const product of products) await product.dispose();
     await place.stop();
   }
   return {
@@ -109,8 +149,22 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
     commands,
     outcomes,
     duplicates,
+    takeoversMs,
     problems: problems.map((one) => `${name} ${one}`),
   };
+}
+
+/** Resolves once this gateway is the one that is connected with the platform. */
+async function connected(product: ProductLives, channel: string): Promise<void> {
+  const person = await product.person("status");
+  const begun = performance.now();
+  for (;;) {
+    const { channels } = await person.call("channels.status", {});
+    if (channels.some((one) => one.channel === channel && one.state === "connected")) break;
+    if (performance.now() - begun > SETTLE_MS) throw new Error(`No gateway was connected with ${channel} in time.`);
+    await pause(ASK_MS);
+  }
+  await person.leave();
 }
 
 function asked(id: string, sleep: string, chat: string, decision: Asked["decision"]): Asked {

@@ -97,5 +97,25 @@ describe.concurrent("killed at random moments of a conversation on a chat platfo
         limitMs,
       );
     }
+
+    it(
+      "two gateways on one Redis: another takes over within 10 s under load, nothing runs twice, nothing is lost",
+      async () => {
+        const redis = await startRedis({ persist: true });
+        try {
+          const result = await chatCampaign({
+            ...{ name: "telegram", open: openTelegram, seed: SEED, rounds: 3, gateways: 2 },
+            env: { REDIS_URL: redis.url },
+          });
+          process.stderr.write(`telegram, two gateways, seed ${SEED}: ${JSON.stringify(result)}\n`);
+          expect(result.problems).toEqual([]);
+          expect(result.takeoversMs.length).toBeGreaterThanOrEqual(3);
+          expect(Math.max(...result.takeoversMs)).toBeLessThan(10_000);
+        } finally {
+          await redis.stop();
+        }
+      },
+      6 * CHAT_SECONDS_PER_ROUND * 1_000,
+    );
   });
 });

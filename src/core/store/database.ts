@@ -64,6 +64,25 @@ export class StateDatabase {
     }
   }
 
+  /**
+   * Looks at a file that another process may be using, and changes nothing. Errors are those of `open`.
+   * Resolves to how many jobs have been given up.
+   */
+  static examine(file: string): { readonly deadLetters: number } {
+    let db: Libsql.Database | undefined;
+    try {
+      db = new Libsql(file, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+      assertOurs(db, file);
+      if (pragmaNumber(db, "user_version") < MIGRATIONS.length) return { deadLetters: 0 };
+      const row = db.prepare<[]>("SELECT count(*) AS dead FROM dead_letters").get() as { dead: number };
+      return { deadLetters: row.dead };
+    } catch (error) {
+      throw error instanceof ExecError ? error : stateError(error, file);
+    } finally {
+      db?.close();
+    }
+  }
+
   private constructor(file: string, db: Libsql.Database) {
     this.file = file;
     this.#db = db;
