@@ -80,6 +80,7 @@ import { createRunLog } from "./run-log.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
 import type { ReadinessCheck, RunningServer, ServerDeps } from "./server-deps.ts";
+import { idsOfMessage, loggedAudit, loggedRuns } from "./story-log.ts";
 import { createTools, type InvokeTool } from "./tools.ts";
 
 /** Queue and channels get this much of the drain time; the rest is for children. */
@@ -132,7 +133,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { store, queue } = state;
   const redactor = createRedactor([...loaded.secrets.values, ...(options.token ? [options.token] : [])]);
-  const audit = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
+  const trail = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
+  const audit = loggedAudit(trail, logger);
   const metrics = createMetrics();
   const sessions = createSessions(store, clock);
   const agentOf = (route: Route, actor: Actor) => boundAgent(config(), route, actor) ?? defaultAgentId(config());
@@ -242,7 +244,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     prepare: (card) => redactCard(card, redactor),
     onUndelivered: (lost) => announcements.undelivered(lost),
     languageOf: readers.languageOf,
-    onDelivered: ({ channel, kind, waitedMs }) => {
+    onDelivered: ({ channel, kind, waitedMs, entity, key, messageId, maybeTwice }) => {
+      const line = { ...idsOfMessage(entity, key), channel, kind, messageId, waitedMs };
+      if (maybeTwice) logger.warn(line, "delivered, maybe twice: an earlier try was cut off");
+      else logger.info(line, "delivered");
       metrics.deliveries.delivered.inc({ channel, kind });
       metrics.deliveries.seconds.observe({ channel }, waitedMs / 1000);
     },
@@ -367,6 +372,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   // First, so that what a card offers to replay is whole.
   runs.listen({ finished: recorder.finished });
+  runs.listen(loggedRuns(logger));
   runs.listen(announcements);
   runs.listen({
     started: (run) => metrics.runs.started.inc({ host: run.record.host }),

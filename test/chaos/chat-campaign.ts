@@ -22,6 +22,7 @@ const SLEEPS = ["0", "0", "0.3", "1"];
 const SETTLE_MS = 90_000;
 const LOOK_MS = 40;
 const ASK_MS = 150;
+const START_TRIES = 3;
 /** A person presses again when nothing has happened for this long. */
 const PRESS_AGAIN_MS = 2_500;
 /** More messages than one round makes. */
@@ -92,7 +93,7 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
       await connected(products[holder] as ProductLives, place.name);
       takeoversMs.push(Math.round(performance.now() - begun));
     }
-    await killed.start();
+    await startedAgain(killed);
   }
 
   /** How often each command ran, on whichever gateway. */
@@ -152,6 +153,17 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
     takeoversMs,
     problems: problems.map((one) => `${name} ${one}`),
   };
+}
+
+/** As a service manager would: a Redis that is slow for a moment ends a start, not the service. */
+async function startedAgain(product: ProductLives): Promise<void> {
+  for (let left = START_TRIES - 1; ; left--) {
+    try {
+      return await product.start();
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
 }
 
 /** Resolves once this gateway is the one that is connected with the platform. */

@@ -11,6 +11,7 @@ import { WebSocket } from "ws";
 import type { ApprovalCard, Card, PressAction, RunCard } from "../../src/core/cards.ts";
 import { loadConfig, renderProblems } from "../../src/core/config/load.ts";
 import { createGateway, type Gateway } from "../../src/gateway/gateway.ts";
+import { createLogger } from "../../src/gateway/logging.ts";
 import type { RunningServer } from "../../src/gateway/server-deps.ts";
 import type { ChatEntry, MethodName, MethodParams, MethodResults, ServerFrame } from "../../src/protocol/frames.ts";
 import { eventually } from "./state.ts";
@@ -39,6 +40,8 @@ export type ToolAnswer =
 export interface TestGatewayOptions {
   readonly config?: object;
   readonly redisUrl?: string;
+  /** Gets each line of the log. Default: nothing is logged. */
+  readonly onLog?: (line: Readonly<Record<string, unknown>>) => void;
   /** Secrets of chat accounts. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -67,7 +70,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       config: () => loaded.config,
       token: TOKEN,
       version: "0.0.0-test",
-      logger: pino({ level: "silent" }),
+      logger: options.onLog ? loggingTo(options.onLog) : pino({ level: "silent" }),
       host: "127.0.0.1",
       port: 0,
     });
@@ -111,6 +114,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await rm(stateDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
+}
+
+function loggingTo(onLog: (line: Readonly<Record<string, unknown>>) => void) {
+  const destination = { write: (line: string) => onLog(JSON.parse(line)) };
+  return createLogger({ level: "info", destination, pretty: false });
 }
 
 /** How long a request may stay without its answer; a socket that was closed never gives one. */

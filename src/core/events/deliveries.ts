@@ -106,6 +106,12 @@ export interface DeliveriesOptions {
     readonly channel: ChannelId;
     readonly kind: Card["kind"];
     readonly waitedMs: number;
+    readonly key: string;
+    /** What the card shows, `approval:<id>` or `run:<id>`. */
+    readonly entity?: string;
+    readonly messageId: string;
+    /** It may be there twice: an earlier try was cut off, and the channel can not say what became of it. */
+    readonly maybeTwice: boolean;
   }) => void;
 }
 
@@ -206,6 +212,10 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
           channel: data.route.channel,
           kind: data.card.kind,
           waitedMs: clock.now() - job.enqueuedAtMs,
+          key: data.key,
+          ...(data.entity ? { entity: data.entity } : {}),
+          messageId: result.ref.messageId,
+          maybeTwice: !known?.ref && known?.inDoubt !== undefined && !sender.reconcile,
         });
         return;
       case "retry":
