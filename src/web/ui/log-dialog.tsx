@@ -4,7 +4,7 @@ import { plainText } from "../ansi.ts";
 import { copy, download, later } from "../platform.ts";
 import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
-import { Revealed } from "./facts.tsx";
+import { DialogHead, LoadTrouble } from "./dialog.tsx";
 import { DownloadIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
 
@@ -37,7 +37,7 @@ async function wholeLog(props: LogDialogProps): Promise<string> {
 export function LogDialog(props: LogDialogProps) {
   const { runId, command, runLog, close } = props;
   const {
-    words: { log: words, connection, card },
+    words: { log: words, card },
     language,
     messages,
   } = useReader();
@@ -86,24 +86,9 @@ export function LogDialog(props: LogDialogProps) {
 
   return (
     <dialog ref={dialog} class="dialog dialog-log" aria-labelledby="log-title" onClose={close}>
-      <header class="dialog-head">
-        <h2 id="log-title">{words.title}</h2>
-        <code class="dialog-command">
-          <Revealed text={command} />
-        </code>
-        <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          {words.close}
-        </button>
-      </header>
+      <DialogHead dialog={dialog} titleId="log-title" title={words.title} command={command} />
       {page?.lost && page.offset === 0 && <p class="notice notice-warning">{words.beginningLost}</p>}
-      {trouble !== undefined && (
-        <p class="notice notice-warning" role="alert">
-          {trouble}{" "}
-          <button type="button" class="quiet-button" onClick={() => load(page?.offset)}>
-            {connection.tryAgain}
-          </button>
-        </p>
-      )}
+      <LoadTrouble why={trouble} again={() => load(page?.offset)} />
       <div class="log-body" aria-busy={page === undefined && trouble === undefined}>
         {page !== undefined && page.totalLines === 0 && <p class="no-output">{messages.run.noOutput}</p>}
         {page !== undefined && page.totalLines > 0 && (

@@ -3,6 +3,7 @@ import type { RecordingEntry } from "../../protocol/frames.ts";
 import { dayName, fileSize, timeOfDay } from "../format.ts";
 import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
+import { DialogHead, LoadTrouble } from "./dialog.tsx";
 import { Revealed } from "./facts.tsx";
 import { PlayIcon } from "./icons.tsx";
 
@@ -33,20 +34,8 @@ export function RecordingsDialog({ list, show, close }: RecordingsDialogProps) {
 
   return (
     <dialog ref={dialog} class="dialog dialog-recordings" aria-labelledby="recordings-title" onClose={close}>
-      <header class="dialog-head">
-        <h2 id="recordings-title">{words.recordings}</h2>
-        <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          {all.log.close}
-        </button>
-      </header>
-      {trouble !== undefined && (
-        <p class="notice notice-warning" role="alert">
-          {trouble}{" "}
-          <button type="button" class="quiet-button" onClick={load}>
-            {all.connection.tryAgain}
-          </button>
-        </p>
-      )}
+      <DialogHead dialog={dialog} titleId="recordings-title" title={words.recordings} />
+      <LoadTrouble why={trouble} again={load} />
       {entries === undefined && trouble === undefined && (
         <p class="recordings-none" role="status">
           {words.loading}

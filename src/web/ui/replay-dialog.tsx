@@ -3,7 +3,7 @@ import type { MethodResults, ReplayEvent } from "../../protocol/frames.ts";
 import type { ReplayScreen } from "../replay/screen.ts";
 import { RequestError } from "../request-error.ts";
 import { useReader } from "../words/reader.ts";
-import { Revealed } from "./facts.tsx";
+import { DialogHead, LoadTrouble } from "./dialog.tsx";
 import { ReplayPlayer } from "./replay-player.tsx";
 
 type Page = MethodResults["recordings.read"];
@@ -67,23 +67,8 @@ export function ReplayDialog(props: ReplayDialogProps) {
 
   return (
     <dialog ref={dialog} class="dialog dialog-replay" aria-labelledby="replay-title" onClose={close}>
-      <header class="dialog-head">
-        <h2 id="replay-title">{words.title}</h2>
-        <code class="dialog-command">
-          <Revealed text={command} />
-        </code>
-        <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          {all.log.close}
-        </button>
-      </header>
-      {trouble !== undefined && (
-        <p class="notice notice-warning" role="alert">
-          {trouble}{" "}
-          <button type="button" class="quiet-button" onClick={load}>
-            {all.connection.tryAgain}
-          </button>
-        </p>
-      )}
+      <DialogHead dialog={dialog} titleId="replay-title" title={words.title} command={command} />
+      <LoadTrouble why={trouble} again={load} />
       {loaded === undefined && trouble === undefined && (
         <p class="replay-note" role="status">
           {words.loading}

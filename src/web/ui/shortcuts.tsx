@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useReader } from "../words/reader.ts";
 import type { Words } from "../words/words.ts";
+import { DialogHead } from "./dialog.tsx";
 
 const SHORTCUTS: readonly (readonly [keys: string, what: Exclude<keyof Words["shortcuts"], "title">])[] = [
   ["/ , Ctrl K", "write"],
@@ -24,12 +25,7 @@ export function Shortcuts({ close }: { close(): void }) {
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="dialog dialog-small" aria-labelledby="shortcuts-title" onClose={close}>
-      <header class="dialog-head">
-        <h2 id="shortcuts-title">{words.shortcuts.title}</h2>
-        <button type="button" class="quiet-button" onClick={() => dialog.current?.close()}>
-          {words.log.close}
-        </button>
-      </header>
+      <DialogHead dialog={dialog} titleId="shortcuts-title" title={words.shortcuts.title} />
       <dl class="shortcuts">
         {SHORTCUTS.map(([keys, what]) => (
           <div key={keys}>
