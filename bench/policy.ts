@@ -57,12 +57,25 @@ const corpus = readFileSync(new URL("../test/fixtures/policy/command-corpus.json
 
 for (let round = 0; round < WARM_ROUNDS; round += 1) for (const one of corpus) decide(one);
 const times: number[] = [];
-for (let round = 0; round < ROUNDS; round += 1) for (const one of corpus) times.push(timeOf(one));
+/** Per command the fastest of all rounds: what the decision costs when nothing else wants the core. */
+const best = corpus.map(() => Number.POSITIVE_INFINITY);
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const [index, one] of corpus.entries()) {
+    const ms = timeOf(one);
+    times.push(ms);
+    best[index] = Math.min(best[index] as number, ms);
+  }
+}
 times.sort((a, b) => a - b);
+best.sort((a, b) => a - b);
 const p50 = quantile(times, 0.5);
 const p99 = quantile(times, 0.99);
 console.log(
   `corpus: ${corpus.length} commands x ${ROUNDS}, p50 ${p50.toFixed(4)} ms (aim ${AIM.p50}), p99 ${p99.toFixed(4)} ms (aim ${AIM.p99})`,
+);
+
+console.log(
+  `  fastest round of each: p50 ${quantile(best, 0.5).toFixed(4)} ms, p99 ${quantile(best, 0.99).toFixed(4)} ms`,
 );
 
 const fill = (piece: string, head = "", tail = ""): string =>
@@ -101,6 +114,11 @@ const HOSTILE: Readonly<Record<string, string>> = {
   "openclaw words": fill("openclaw "),
   "bash -c nesting": fill("bash -c '"),
   "eval chain": fill("eval "),
+  "eval chain with our name": fill("eval -a openclaw-exec "),
+  "shells that share a payload": Array.from({ length: 4 }).reduce<string>(
+    (inner) => `${"sh ".repeat(60)}-c '${inner.replaceAll("'", "'\\''")}'`,
+    "openclaw-exec python3",
+  ),
   comments: fill("#a\n"),
   newlines: fill("\n", "", "ls"),
 };

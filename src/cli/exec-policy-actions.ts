@@ -47,7 +47,7 @@ export async function show(cli: Cli, options: { json?: boolean }): Promise<numbe
   for (const { agent, policy } of agents) {
     cli.out(
       [
-        `agent ${agent}: ${displayMode(policy.security.value, policy.ask.value, policy.autoReview)}, ${policy.allowlist.length} rules`,
+        `agent ${agent}: ${displayMode(policy.security.value, policy.ask.value, policy.autoReview)}, ${policy.allowlist.length} ${policy.allowlist.length === 1 ? "rule" : "rules"}`,
         ...(["security", "ask", "askFallback"] as const).map(
           (key) => `  ${key.padEnd(12)} ${policy[key].value.padEnd(10)} from ${explainLayer(policy[key].from)}`,
         ),

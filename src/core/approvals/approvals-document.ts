@@ -300,7 +300,7 @@ export function ruleProblem(rule: AllowlistEntry): string | undefined {
     return "* with an argPattern would cover every program on this machine. Name the program, or use ** for everything found on PATH.";
   }
   const problem = argPatternProblem(rule.argPattern);
-  return problem === undefined ? undefined : `The argPattern is ${problem}.`;
+  return problem === undefined ? undefined : `The argPattern can not be used: it ${problem}.`;
 }
 
 /** The token of the companion socket is nobody's business. */

@@ -205,11 +205,11 @@ function countRepetitions(pattern: string): number {
 
 /** Why a regex is refused when a rule is written (and never matches when it is found in a file). */
 export function argPatternProblem(argPattern: string): string | undefined {
-  if (argPattern.length > MAX_ARG_PATTERN_LENGTH) return `longer than ${MAX_ARG_PATTERN_LENGTH} characters`;
+  if (argPattern.length > MAX_ARG_PATTERN_LENGTH) return `is longer than ${MAX_ARG_PATTERN_LENGTH} characters`;
   try {
     new RegExp(argPattern);
   } catch {
-    return "not a valid JavaScript regular expression";
+    return "is not a valid JavaScript regular expression";
   }
   const tokens = regexTokens(argPattern);
   const groups: { branches: boolean; repeats: boolean }[] = [];

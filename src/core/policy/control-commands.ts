@@ -84,7 +84,13 @@ function inWords(words: readonly (string | undefined)[], depth: number, payloads
       const payload = evaluates
         ? rest.map((item) => item ?? "").join(" ")
         : known[known.findIndex((arg) => /^-[a-zA-Z]*c$/.test(arg)) + 1];
-      const inner = payload ? search(payload, depth + 1, payloads) : undefined;
+      // Without a character that means something to a shell its words are those that stand here already.
+      const inner =
+        evaluates && payload !== undefined && !/[^\w \t./:@%+=,-]/.test(payload)
+          ? inWords(rest, depth + 1, payloads)
+          : payload
+            ? search(payload, depth + 1, payloads)
+            : undefined;
       if (inner) return inner;
     }
   }

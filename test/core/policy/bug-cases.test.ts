@@ -57,6 +57,16 @@ describe("faults that users of such software reported: shell analysis", () => {
     expect(asks(command, { allowlist: ["cat"] }).offered).not.toContain("allow-always");
   });
 
+  it.each([
+    "eval -a openclaw-exec ".repeat(390),
+    "eval bash -c openclaw ".repeat(350),
+    `${"sh ".repeat(60)}-c '${"sh ".repeat(60)}-c openclaw-exec'`,
+  ])("a text that names another text again and again is answered, not read for hours (%#)", (command) => {
+    expect(judge(command, world.cwd, { config: { strictInlineEval: true } }).kind).toBe("ask");
+    const open: Asked = { config: { security: "full", strictInlineEval: true } };
+    expect(["allow", "ask"]).toContain(judge(command, world.cwd, open).kind);
+  });
+
   it("heredoc-unterminated: fails closed", () => {
     asks("/usr/bin/tee f <<EOF", { allowlist: ["/usr/bin/tee"] });
   });

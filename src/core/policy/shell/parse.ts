@@ -17,6 +17,8 @@ import { decodeWord } from "./word.ts";
 
 /** More parts than this are asked about, never skipped. */
 export const MAX_SEGMENTS = 64;
+/** Characters that can stand between parts, quoted ones included. More are not parsed: that alone would take its time. */
+const MAX_SEPARATORS = 8 * MAX_SEGMENTS;
 /** Enough to tell a person what is wrong without burying it. */
 const MAX_REASONS = 8;
 
@@ -82,6 +84,9 @@ const LITERAL_PARTS: ReadonlySet<string> = new Set(["Literal", "SingleQuoted", "
 
 /** Parses text that has passed the raw gate. */
 export function parseCommand(source: string): ParseResult {
+  if ((source.match(/[;|&\n]/g)?.length ?? 0) > MAX_SEPARATORS) {
+    return { ok: false, reasons: [{ code: "too-many-segments" }] };
+  }
   let script: ParsedScript;
   try {
     script = parse(source);
