@@ -7,14 +7,14 @@ import { stage } from "./stage.ts";
 const BURST_MS = 60_000;
 
 describe.each(PLATFORMS)("a burst on %s", (_name, open) => {
-  const on = stage(open, { crowd: 12, rates: "published" });
+  const on = stage(open, { crowd: 8, rates: "published" });
 
   it("tg-429-retry-after: many people at once and one in a hurry are all answered, in order, with nothing refused", async () => {
     const { place } = on;
     place.enforceRates();
     // Refused with what is wrong: an answer that names the message it answers.
     const hurried = { user: place.owner, each: 9 };
-    const speakers = [...place.crowd.map((user) => ({ user, each: 4 })), hurried];
+    const speakers = [...place.crowd.map((user) => ({ user, each: 3 })), hurried];
     const textOf = (who: number, n: number) => `@bot exec timeout=p${who}n${n}x ls`;
     await Promise.all(
       speakers.map(async ({ user, each }, who) => {
