@@ -37,8 +37,9 @@ export class SessionLog {
   /** `bytes`: printable ASCII, TAB, LF, CR and whole colour sequences only. */
   beforePlain(bytes: Buffer): void {
     const file = this.#fileFor(bytes.length);
-    if (bytes.includes(ESC)) file?.write(stripColor(bytes.toString("latin1")));
-    else file?.writePlain(bytes);
+    if (file === undefined) return;
+    if (bytes.includes(ESC)) file.write(stripColor(bytes.toString("latin1")));
+    else file.writePlain(bytes);
   }
 
   /** The file, with all that was taken up to now. Throws `internal` when there is no folder or it can not be written. */
