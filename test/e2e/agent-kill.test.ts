@@ -15,25 +15,23 @@ const WAIT_MS = 40_000;
 beforeAll(ensureBuilt, 180_000);
 
 let product: ProductLives | undefined;
+let second: ProductLives | undefined;
 let model: ModelEmulator | undefined;
 let redis: RedisServer | undefined;
 
 afterEach(async () => {
   await product?.dispose();
+  await second?.dispose();
   await model?.stop();
   await redis?.stop();
   product = undefined;
+  second = undefined;
   model = undefined;
   redis = undefined;
 });
 
-async function start(
-  mode: string,
-  env: Record<string, string>,
-): Promise<{ lives: ProductLives; house: ModelEmulator }> {
-  const house = await ModelEmulator.start();
-  model = house;
-  const lives = await productLives({
+const open = (house: ModelEmulator, mode: string, env: Record<string, string>): Promise<ProductLives> =>
+  productLives({
     config: {
       tools: { exec: { mode } },
       models: { providers: house.providers("openai-completions") },
@@ -41,6 +39,14 @@ async function start(
     },
     env: { ...env, ...house.env },
   });
+
+async function start(
+  mode: string,
+  env: Record<string, string>,
+): Promise<{ lives: ProductLives; house: ModelEmulator }> {
+  const house = await ModelEmulator.start();
+  model = house;
+  const lives = await open(house, mode, env);
   product = lives;
   return { lives, house };
 }
@@ -128,4 +134,28 @@ requireOrSkip("redis-server", redisAvailable)("an agent's gateway is killed, on 
     redis = await startRedis({ persist: true });
     return { REDIS_URL: redis.url };
   });
+
+  it("while its command runs and another gateway is there: that one tells it, and starts nothing again", async () => {
+    redis = await startRedis({ persist: true });
+    const env = { REDIS_URL: redis.url };
+    const { lives, house } = await start("full", env);
+    house.script({ calls: [{ name: "exec", args: { command: "echo ran >> once; sleep 300" } }] });
+    const before = await lives.person();
+    await before.say("do the long thing");
+    const once = join(lives.workspace, "once");
+    await eventually(async () => (await readFile(once, "utf8").catch(() => "")) === "ran\n", WAIT_MS);
+    const other = await open(house, "full", env);
+    second = other;
+    await lives.kill();
+    await before.leave();
+    const after = await other.person();
+    await says(after, /gateway was stopped while I worked on this/);
+    house.script({ text: "I look first, from here." });
+    await after.say("go on");
+    await says(after, /from here/);
+    expect(house.requests.at(-1)?.body).toMatch(/Outcome unknown/);
+    expect(await readFile(once, "utf8")).toBe("ran\n");
+    expect(await readFile(join(other.workspace, "once"), "utf8").catch(() => "")).toBe("");
+    expect(count(after, /gateway was stopped/)).toBe(1);
+  }, 120_000);
 });
