@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { messagesFor } from "../../../src/channels/cards/messages/catalogue.ts";
+
 import { runView } from "../../../src/channels/cards/run-view.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
+import { messagesFor } from "../../../src/core/words/messages.ts";
 import { runCard } from "../sample-cards.ts";
 
 const options = {
