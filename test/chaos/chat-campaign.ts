@@ -81,7 +81,7 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
   const problems: string[] = [];
   const outcomes: Record<string, number> = {};
   const takeoversMs: number[] = [];
-  let [kills, commands, duplicates] = [0, 0, 0];
+  let [kills, commands, duplicates, failedStarts] = [0, 0, 0, 0];
 
   async function killHolder(): Promise<void> {
     const killed = products[holder] as ProductLives;
@@ -93,7 +93,7 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
       await connected(products[holder] as ProductLives, place.name);
       takeoversMs.push(Math.round(performance.now() - begun));
     }
-    await startedAgain(killed);
+    failedStarts += await startedAgain(killed);
   }
 
   /** How often each command ran, on whichever gateway. */
@@ -118,13 +118,14 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
     const moments = [random() * CONVERSATION_MS];
     if (random() < SECOND_KILL_SHARE) moments.push(random() * SECOND_KILL_WITHIN_MS);
     const person = talk(place, all);
+    const failedBefore = failedStarts;
     for (const moment of moments) {
       await pause(moment);
       await killHolder();
     }
     const isDone = await person.done();
     const counted = await countedAnywhere();
-    const found = verify(place, all, counted, outcomes, moments.length);
+    const found = verify(place, all, counted, outcomes, moments.length, failedStarts - failedBefore);
     commands += all.length;
     duplicates += found.duplicates;
     if (!isDone) {
@@ -155,13 +156,14 @@ export async function chatCampaign(options: ChatCampaignOptions): Promise<ChatCa
   };
 }
 
-/** As a service manager would: a Redis that is slow for a moment ends a start, not the service. */
-async function startedAgain(product: ProductLives): Promise<void> {
-  for (let left = START_TRIES - 1; ; left--) {
+/** As a service manager would: a Redis that is slow for a moment ends a start, not the service. Starts that failed. */
+async function startedAgain(product: ProductLives): Promise<number> {
+  for (let failed = 0; ; failed++) {
     try {
-      return await product.start();
+      await product.start();
+      return failed;
     } catch (error) {
-      if (left === 0) throw error;
+      if (failed + 1 === START_TRIES) throw error;
     }
   }
 }
@@ -271,6 +273,7 @@ function verify(
   counted: ReadonlyMap<string, number>,
   outcomes: Record<string, number>,
   kills: number,
+  failedStarts: number,
 ): { problems: string[]; duplicates: number } {
   const problems: string[] = [];
   const twice = new Map<string, number>();

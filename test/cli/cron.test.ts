@@ -32,6 +32,18 @@ describe("cron on the command line", () => {
   it.each([
     [["add", "true"], /Say when exactly once/],
     [["add", "true", "--every", "soon"], /"soon" is no interval/],
+    [["add", "true", "--every", "1s"], /every must be at least 10s, not 1s/],
+    [["add", "true", "--every", "1h", "--cron", "0 9 * * *"], /Say when exactly once/],
+    [["add", "true", "--cron", "0 25 * * *"], /cron expression "0 25 \* \* \*" is n/],
+    [
+      ["add", "true", "--cron", "0 9 * * *", "--tz", "Mars/Olympus"],
+      /cron expression "0 9 \* \* \*" in ti.*Mars\/Olympus/,
+    ],
+    [["add", "true", "--cron", "0 0 31 2 *"], /The schedule 0 0 31 2 \* never comes due/],
+    [["add", "true", "--at", "2020-01-01T00:00:00Z"], /2020-01-01T00:00:00Z has passed/],
+    [["add", "true", "--at", "tomorrowish"], /"tomorrowish" is no moment/],
+    [["add", " ", "--every", "1h"], /What to do has 1 to 4000 characters/],
+    [["run", "nothing"], /no job "nothing"/],
     [["add", "true", "--every", "1h", "--timeout", "x"], /number of seconds/],
     [["remove", "nothing"], /no job "nothing"/],
   ])("%j is refused with what to do", async (args, expected) => {

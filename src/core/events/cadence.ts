@@ -31,7 +31,10 @@ export function nextTickMs(cadence: Cadence, afterMs: number, anchorMs: number):
 export function firstTickMs(cadence: Cadence, now: number): number {
   const first = nextTickMs(cadence, now, now);
   if (first !== undefined) return first;
-  throw new ExecError("invalid-argument", phrase("error.cron.never", { schedule: JSON.stringify(cadence) }));
+  throw new ExecError(
+    "invalid-argument",
+    phrase("error.cron.never", { schedule: "cron" in cadence ? cadence.cron : `every ${cadence.everyMs} ms` }),
+  );
 }
 
 function cronAfter(cron: string, timezone: string | undefined, afterMs: number): Date | null {
