@@ -305,7 +305,9 @@ function verify(
     const tells = runs.some((card) => card.text.includes(`\ndone ${one.id}`));
     if (outcome === "Finished" && !(ran === 1 && tells)) complain(`is said to have finished, and ran ${ran} times`);
     if (outcome === "Did not start" && ran > 0) complain("is said not to have started, and ran");
-    if (["Failed", "Timed out", "Stopped"].includes(outcome))
+    // A start that fails stops what it had begun, as any orderly end does.
+    const isStopped = failedStarts > 0 && runs.some((card) => card.text.includes("SIGTERM"));
+    if (!isStopped && ["Failed", "Timed out", "Stopped"].includes(outcome))
       complain(`ended as: ${runs.map((card) => card.text).join("\n")}`);
   }
   // One message of a conversation is on its way at a time, and that one may come again after a kill.

@@ -129,7 +129,7 @@ requireOrSkip("redis-server", redisAvailable)("two gateways on one Redis", () =>
     await back.say("/status");
     await back.see("text", (card) => card.title !== undefined);
     expect(await readFile(join(a.workspace, "once"), "utf8")).toBe("ran\n");
-  }, 90_000);
+  }, 180_000);
 
   it("a chat account has one gateway, and the other answers within 10 s of its kill -9", async () => {
     const emulator = new TelegramEmulator();
