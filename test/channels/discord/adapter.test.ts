@@ -7,8 +7,10 @@ import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
 import type { Channel, Inbound, Outbound } from "../../../src/channels/channel.ts";
 import { createDiscordChannel, type DiscordAccount } from "../../../src/channels/discord/adapter.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
+import { COMMANDS as PRODUCT_COMMANDS } from "../../../src/commands/registry.ts";
 import type { Card } from "../../../src/core/cards.ts";
 import type { Route } from "../../../src/core/route.ts";
+import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
 import type { EmulatorClock } from "../../emulators/shared/clock.ts";
 import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
@@ -695,6 +697,29 @@ describe("discord adapter: connection", () => {
     channel = make({}, []);
     await channel.start((one) => take(one));
     await expect.poll(() => emulator.world.commands.get("global")).toEqual([]);
+  });
+
+  it("describes commands in each language, and writes them once too", async () => {
+    const native = nativeCommands(PRODUCT_COMMANDS, true);
+    for (const starts of [1, 2]) {
+      channel = make({}, native);
+      await channel.start((one) => take(one));
+      await expect.poll(() => emulator.journal.calls(`GET ${COMMANDS_ROUTE}`).length).toBe(starts);
+      await emulator.say(alice, room, "x");
+      await event();
+      await channel.stop();
+    }
+    expect(emulator.journal.calls(`PUT ${COMMANDS_ROUTE}`)).toHaveLength(1);
+    const help = emulator.world.commands.get("global")?.find((one) => one.name === "help");
+    expect(help).toMatchObject({
+      description: "What you can type here.",
+      description_localizations: {
+        nl: "Wat je hier kunt typen.",
+        "pt-BR": "O que você pode digitar aqui.",
+        vi: "Những gì bạn có thể gõ ở đây.",
+      },
+      options: [{ name: "command", description_localizations: { nl: "Toon één opdracht uitgebreid" } }],
+    });
   });
 
   it("hears messages while the registration hangs", async () => {

@@ -12,10 +12,12 @@ import {
   type TelegramChannel,
 } from "../../../src/channels/telegram/adapter.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
+import { COMMANDS as PRODUCT_COMMANDS } from "../../../src/commands/registry.ts";
 import type { Card } from "../../../src/core/cards.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import type { Route } from "../../../src/core/route.ts";
 import { LANGUAGES } from "../../../src/core/words/languages.ts";
+import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
 import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
 
@@ -516,6 +518,29 @@ describe("telegram adapter: connection", () => {
     channel = make({}, []);
     await channel.start(ingress);
     await emulator.waitUntil(() => emulator.journal.calls("deleteMyCommands")[0]);
+  });
+
+  it("has a menu in each language, and leaves them alone when they are the same", async () => {
+    const native = nativeCommands(PRODUCT_COMMANDS, true);
+    for (const starts of [1, 2]) {
+      channel = make({}, native);
+      await channel.start(ingress);
+      await expect.poll(() => emulator.journal.calls("getMyCommands").length).toBe(starts * MENUS);
+      await channel.stop();
+    }
+    // English is what everybody else gets; it needs no menu of its own.
+    expect(emulator.journal.calls("setMyCommands")).toHaveLength(LANGUAGES.length);
+    const menu = async (language_code: "nl" | "pt" | "vi" | "en" | "de") => {
+      const answer = await fetch(`${emulator.url}/bot${emulator.token}/getMyCommands?language_code=${language_code}`);
+      const { result } = (await answer.json()) as { result: { command: string; description: string }[] };
+      return result.find(({ command }) => command === "help")?.description;
+    };
+    expect(await Promise.all(["nl", "pt", "vi", "en"].map((one) => menu(one as "nl")))).toEqual([
+      "Wat je hier kunt typen.",
+      "O que você pode digitar aqui.",
+      "Những gì bạn có thể gõ ở đây.",
+      undefined,
+    ]);
   });
 
   it("hears messages while the command menu is refused for minutes", async () => {

@@ -103,7 +103,7 @@ export class Rest {
       {
         method: "GET",
         template: "/applications/{application_id}/commands",
-        handler: () => ok(this.#world.commands.get("global") ?? []),
+        handler: (call) => ok(this.#commandsOf("global", call)),
       },
       {
         method: "PUT",
@@ -113,7 +113,7 @@ export class Rest {
       {
         method: "GET",
         template: "/applications/{application_id}/guilds/{guild_id}/commands",
-        handler: (call) => ok(this.#world.commands.get(call.params.guild_id ?? "") ?? []),
+        handler: (call) => ok(this.#commandsOf(call.params.guild_id ?? "", call)),
       },
       {
         method: "PUT",
@@ -224,6 +224,13 @@ export class Rest {
     const id = String(call.body.recipient_id ?? "");
     if (!this.#world.people.has(id)) throw new RestError(400, 50033, "Invalid Recipient(s)");
     return ok(this.#world.channelPayload(this.#world.dmWith(id)));
+  }
+
+  /** Translations are given to whoever asks for them (`with_localizations`). */
+  #commandsOf(scope: string, { query }: RestCall): unknown {
+    const stored = this.#world.commands.get(scope) ?? [];
+    if (query.get("with_localizations") === "true") return stored;
+    return JSON.parse(JSON.stringify(stored, (key, value) => (key.endsWith("_localizations") ? undefined : value)));
   }
 
   #putCommands(scope: string, call: RestCall): RestReply {
