@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { classifyFailure, failureSentence } from "../../src/agents/model-failure.ts";
+import { inEnglish } from "../../src/core/words/phrase.ts";
 
 const api = (statusCode?: number) => ({ name: "AI_APICallError", message: "the key was sk-secret", statusCode });
 
@@ -19,7 +20,7 @@ describe("why a model gave no answer", () => {
     [undefined, "bad-answer"],
   ])("%j is %s", (error, kind) => {
     expect(classifyFailure(error).kind).toBe(kind);
-    const said = failureSentence(error, "house/small");
+    const said = inEnglish(failureSentence(error, "house/small"));
     expect(said).toContain("house/small");
     expect(said).not.toContain("sk-secret");
   });
