@@ -82,9 +82,11 @@ const EXPANSIONS: Readonly<Record<string, ReasonCode>> = {
 
 const LITERAL_PARTS: ReadonlySet<string> = new Set(["Literal", "SingleQuoted", "DoubleQuoted", "AnsiCQuoted"]);
 
+const separators = (source: string): number => source.match(/[;|&\n]/g)?.length ?? 0;
+
 /** Parses text that has passed the raw gate. */
 export function parseCommand(source: string): ParseResult {
-  if ((source.match(/[;|&\n]/g)?.length ?? 0) > MAX_SEPARATORS) {
+  if (separators(source) > MAX_SEPARATORS) {
     return { ok: false, reasons: [{ code: "too-many-segments" }] };
   }
   let script: ParsedScript;
@@ -311,6 +313,8 @@ const NESTING: ReadonlySet<string> = new Set([
 /** Expansions in one text that are looked into, and the longest text that is. */
 const MAX_EXPANSIONS = 24;
 const MAX_MENTION_LENGTH = 64 * 1024;
+/** Characters that can stand between parts, quoted ones included. */
+const MAX_MENTION_SEPARATORS = 2 * MAX_SEPARATORS;
 
 /** The parser reads nested scripts when they are visited, each from its start: this many characters in all. */
 const MAX_NESTED_CHARS = 64 * 1024;
@@ -322,7 +326,13 @@ const MAX_NESTED_CHARS = 64 * 1024;
 export function mentionedCommands(source: string): { commands: readonly MentionedCommand[]; complete: boolean } {
   const commands: MentionedCommand[] = [];
   const expansions = source.match(/\$[({[]|`|[<>]\(/g)?.length ?? 0;
-  if (source.length > MAX_MENTION_LENGTH || expansions > MAX_EXPANSIONS) return { commands, complete: false };
+  if (
+    source.length > MAX_MENTION_LENGTH ||
+    expansions > MAX_EXPANSIONS ||
+    separators(source) > MAX_MENTION_SEPARATORS
+  ) {
+    return { commands, complete: false };
+  }
   let complete = true;
   let visited = 0;
   const literal = (word: Word, text: string): string | undefined => {
