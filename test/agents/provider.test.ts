@@ -66,8 +66,8 @@ describe("a provider", () => {
     vi.stubEnv("OPENAI_API_KEY", "not-yours");
     const sent = network(() => JSON.stringify(ANTHROPIC));
     expect(await ask("anthropic-messages")).toBe("hi");
-    expect(JSON.stringify(Object.fromEntries(sent[0]?.headers.entries() ?? []))).not.toContain("not-yours");
     expect(sent[0]?.headers.get("x-api-key")).toBeNull();
+    expect(sent[0]?.headers.get("authorization")).toBeNull();
     await ask("anthropic-messages", { key: "k-2" });
     expect(sent[1]?.headers.get("x-api-key")).toBe("k-2");
   });
