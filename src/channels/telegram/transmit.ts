@@ -6,6 +6,7 @@ import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import { paced } from "../pacing/paced.ts";
 import type { SendBudget, Urgency } from "../pacing/send-budget.ts";
 import type { Redactor } from "../text/redact.ts";
+import { Turns } from "../turns.ts";
 import { type Calls, Failed, replyOf, type Target, threadOf, timeout } from "./calls.ts";
 import { failureOf } from "./errors.ts";
 import { MAX_CAPTION } from "./limits.ts";
@@ -40,6 +41,11 @@ type MarkedCall<T> = (at: Target, html: boolean) => Promise<T>;
 /** Every method throws `Failed`, or `NotYet` when the send rate says to wait. */
 export class Transmit {
   readonly #options: TransmitOptions;
+  /**
+   * Telegram can not be asked whether a message arrived, so one that was on its way when this process was killed is sent
+   * again. One at a time is on its way, so that at most one comes twice; a file, which may take long, holds up only files.
+   */
+  readonly #onTheirWay = new Turns();
 
   constructor(options: TransmitOptions) {
     this.#options = options;
@@ -60,7 +66,7 @@ export class Transmit {
 
   file(target: Target, attachment: Attachment, turn: Turn): Promise<Message> {
     const { name, content, caption } = attachment;
-    return this.#paced("send", target, turn, (at) =>
+    return this.#send("file", target, turn, (at) =>
       this.#options.api.sendDocument(
         at.chatId,
         new InputFile(Buffer.from(content, "utf8"), name),
@@ -76,7 +82,7 @@ export class Transmit {
   }
 
   text(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined, turn: Turn): Promise<Message> {
-    return this.#paced("send", target, turn, (at, html) => {
+    return this.#send("text", target, turn, (at, html) => {
       const shown = at.topicGone ? lines([body, italic(text(this.#options.topicGone))]) : body;
       return this.#options.api.sendMessage(
         at.chatId,
@@ -146,6 +152,10 @@ export class Transmit {
         messageOptions(html, keyboard),
         timeout(),
       );
+  }
+
+  #send<T>(what: "text" | "file", target: Target, turn: Turn, call: MarkedCall<T>): Promise<T> {
+    return this.#onTheirWay.run(what, () => this.#paced("send", target, turn, call));
   }
 
   #paced<T>(doing: "send" | "edit", target: Target, turn: Turn, call: MarkedCall<T>): Promise<T> {

@@ -21,7 +21,8 @@ export function isReference(value: string): boolean {
 }
 
 export function isSecretName(name: PropertyKey): boolean {
-  return SECRET_KEY.test(String(name));
+  // `maxOutputTokens` counts tokens, it holds none.
+  return SECRET_KEY.test(String(name)) && !/^max[A-Z]/.test(String(name));
 }
 
 /** Must this value of that key stay unseen? */
