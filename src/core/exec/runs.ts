@@ -16,7 +16,7 @@ import type { Reason } from "../policy/decision.ts";
 import { reasonPhrase } from "../policy/reasons.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { Leftovers } from "../process/leftovers.ts";
-import { RUN_MARK } from "../process/leftovers.ts";
+import { RUN_MARK, runMark } from "../process/leftovers.ts";
 import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
@@ -333,7 +333,7 @@ export class Runs {
         plan: spec.plan,
         cwd: spec.cwd,
         env: spec.env,
-        marks: { ...this.#options.channelContext(spec), [RUN_MARK]: spec.runId },
+        marks: { ...this.#options.channelContext(spec), [RUN_MARK]: runMark(starting) },
         pathPrepend: spec.pathPrepend,
         pty: spec.pty,
         stdin: spec.stdin,
@@ -529,12 +529,12 @@ export class Runs {
   ): Promise<readonly RunRecord[]> {
     const found = await this.#ledger.open(wanted);
     const cutOff = found.filter(({ value }) => value.state === "starting" || value.state === "running");
-    const stillAlive = await this.#options.leftovers.stop(new Set(cutOff.map(({ value }) => value.runId)));
+    const stillAlive = await this.#options.leftovers.stop(new Set(cutOff.map(({ value }) => runMark(value))));
     const lost: RunRecord[] = [];
     for (const { value, version } of cutOff) {
       const ended = await this.#endBySweep(
         { value, version },
-        { outcome: "lost", notes: [note(value, stillAlive.has(value.runId))] },
+        { outcome: "lost", notes: [note(value, stillAlive.has(runMark(value)))] },
       );
       if (ended) lost.push(ended);
     }

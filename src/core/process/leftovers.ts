@@ -5,16 +5,24 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 
-/** Carried by every child; the value is the run id. */
+/** Carried by every child; the value is made by `runMark`. */
 export const RUN_MARK = "OPENCLAW_RUN_ID";
+
+/**
+ * Run ids come from what asked, so two gateways of one machine that have nothing to do with each other can have the same:
+ * the same person wrote to both bots. Neither may take the other's command for its own.
+ */
+export function runMark({ gatewayId, runId }: { readonly gatewayId: string; readonly runId: string }): string {
+  return `${gatewayId}:${runId}`;
+}
 const TERM_GRACE_MS = 2_000;
 const POLL_MS = 50;
 
 export interface Leftovers {
-  /** Run id → pids that carry its mark. */
+  /** Mark → pids that carry it. */
   find(): Promise<ReadonlyMap<string, readonly number[]>>;
-  /** SIGTERM, then SIGKILL; resolves to the run ids of which something was still alive. */
-  stop(runIds: ReadonlySet<string>): Promise<ReadonlySet<string>>;
+  /** SIGTERM, then SIGKILL; resolves to the marks of which something was still alive. */
+  stop(marks: ReadonlySet<string>): Promise<ReadonlySet<string>>;
 }
 
 export function createLeftovers(procDir = "/proc"): Leftovers {
@@ -22,8 +30,8 @@ export function createLeftovers(procDir = "/proc"): Leftovers {
     const found = new Map<string, number[]>();
     for (const name of await readdir(procDir).catch(() => [])) {
       if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
-      const runId = await markOf(name);
-      if (runId) found.set(runId, [...(found.get(runId) ?? []), Number(name)]);
+      const mark = await markOf(name);
+      if (mark) found.set(mark, [...(found.get(mark) ?? []), Number(name)]);
     }
     return found;
   }
@@ -38,14 +46,14 @@ export function createLeftovers(procDir = "/proc"): Leftovers {
   }
 
   /** The mark is read again right before each signal, so a reused pid is never hit. */
-  async function signal(runIds: ReadonlySet<string>, name: NodeJS.Signals): Promise<Set<string>> {
+  async function signal(marks: ReadonlySet<string>, name: NodeJS.Signals): Promise<Set<string>> {
     const alive = new Set<string>();
-    for (const [runId, pids] of await find()) {
-      if (!runIds.has(runId)) continue;
+    for (const [mark, pids] of await find()) {
+      if (!marks.has(mark)) continue;
       for (const pid of pids) {
         try {
           process.kill(pid, name);
-          alive.add(runId);
+          alive.add(mark);
         } catch {
           // Gone between reading and signalling.
         }
@@ -56,16 +64,16 @@ export function createLeftovers(procDir = "/proc"): Leftovers {
 
   return {
     find,
-    async stop(runIds) {
-      if (runIds.size === 0) return new Set();
-      const alive = await signal(runIds, "SIGTERM");
+    async stop(marks) {
+      if (marks.size === 0) return new Set();
+      const alive = await signal(marks, "SIGTERM");
       const deadline = performance.now() + TERM_GRACE_MS;
       while (alive.size > 0 && performance.now() < deadline) {
         const left = await find();
-        if (![...alive].some((runId) => left.has(runId))) return alive;
+        if (![...alive].some((mark) => left.has(mark))) return alive;
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
-      if (alive.size > 0) await signal(runIds, "SIGKILL");
+      if (alive.size > 0) await signal(marks, "SIGKILL");
       return alive;
     },
   };
