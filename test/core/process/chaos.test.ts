@@ -54,7 +54,8 @@ requireOrSkip("/proc (Linux)", process.platform === "linux")(
   () => {
     it("ends once, in time, and leaves nothing behind", async () => {
       const random = sequence(20);
-      const mark = `chaos-${process.pid}`;
+      // Its own at every try: what an earlier one left is not this one's.
+      const mark = `chaos-${crypto.randomUUID()}`;
       const late: string[] = [];
       let started = 0;
       const lane = async (): Promise<void> => {
