@@ -84,7 +84,7 @@ export class Reaper {
 
   /** Members of `tree` alive now, zombies left out. Undefined where the system can not tell. */
   members(tree: Tree): number | undefined {
-    if (!groupMayLive(tree) && tree.known.size === 0) return 0;
+    if (isKnownDead(tree) && !groupMayLive(tree)) return 0;
     const table = this.#readTable();
     return table === undefined ? undefined : liveMembers(tree, table).length;
   }
@@ -116,17 +116,14 @@ export class Reaper {
 
   #isGone(entry: Stopping, now: number): boolean {
     const { tree } = entry;
-    const knownDead = [...tree.known].every(([pid, ticks]) => {
-      const stat = readProcStat(pid);
-      return stat === undefined || stat.zombie || stat.startTicks !== ticks;
-    });
-    if (!knownDead) {
-      if (now - entry.lookedAt < TABLE_EVERY_MS) return false;
-    } else if (!groupMayLive(tree)) return true;
+    const knownDead = isKnownDead(tree);
+    if (knownDead && !groupMayLive(tree)) return true;
+    if (!knownDead && now - entry.lookedAt < TABLE_EVERY_MS) return false;
     entry.lookedAt = now;
     const table = this.#readTable();
     // Without a table a living group is all that can be known.
-    return table === undefined ? false : trackMembers(tree, table).length === 0;
+    const members = table === undefined ? undefined : trackMembers(tree, table);
+    return knownDead && members?.length === 0;
   }
 
   #finish(entry: Stopping, confirmed: boolean): void {
@@ -149,4 +146,12 @@ export class Reaper {
     }
     return this.#table;
   }
+}
+
+/** Every member seen so far has ended; others may live. */
+function isKnownDead(tree: Tree): boolean {
+  return [...tree.known].every(([pid, ticks]) => {
+    const stat = readProcStat(pid);
+    return stat === undefined || stat.zombie || stat.startTicks !== ticks;
+  });
 }

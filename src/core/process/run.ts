@@ -100,12 +100,14 @@ export class Run implements ProcessHandle {
       return;
     }
     this.spawned = Promise.resolve();
+    const startTicks = readProcStat(transport.pid)?.startTicks;
     this.#tree = {
       pid: transport.pid,
-      startTicks: readProcStat(transport.pid)?.startTicks,
+      startTicks,
       ownGroup: transport.ownGroup,
       terminal: transport.pty,
-      known: new Map(),
+      // Before the child of a terminal has made its own group, the group alone would look as if nobody lived.
+      known: new Map(startTicks === undefined ? [] : [[transport.pid, startTicks]]),
     };
     if (plan.timeoutMs !== undefined) {
       this.#deadline = armDeadline(deps.clock, plan.timeoutMs, () => this.stop("overall-timeout"));
