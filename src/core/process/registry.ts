@@ -48,7 +48,7 @@ export class ProcessSessions {
   readonly #forgetting = new Set<Promise<void>>();
   #expiry: NodeJS.Timeout | undefined;
   readonly #maxTotalBytes: number;
-  #trimming: Promise<void> | undefined;
+  #trimming: Promise<void> = Promise.resolve();
 
   constructor(options: ProcessSessionsOptions) {
     this.#clock = options.clock ?? systemClock;
@@ -174,11 +174,12 @@ export class ProcessSessions {
   #onEnd(session: ProcessSession): void {
     this.#evict();
     this.#armExpiry();
-    // Only what memory could not hold is on disk. One look at the folder at a time; ends meanwhile are seen by the next.
+    // Only what memory could not hold is on disk. One look at the folder at a time, and one after each log is whole.
     if (session.totalChars >= this.#limits().maxOutputChars) {
-      this.#trimming ??= this.#trimLogs().finally(() => {
-        this.#trimming = undefined;
-      });
+      this.#trimming = this.#trimming
+        .then(() => session.logWritten)
+        .then(() => this.#trimLogs())
+        .catch(this.#onListenerError);
     }
     for (const listener of this.#endListeners) {
       try {

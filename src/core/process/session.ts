@@ -57,6 +57,7 @@ export class ProcessSession {
   readonly #output: OutputBuffer;
   readonly #unread: Unread;
   readonly #log: SessionLog;
+  #logWritten: Promise<void> = Promise.resolve();
   readonly #watchers = new Set<() => void>();
   readonly #onEnd: (session: ProcessSession) => void;
   readonly #onEndAcknowledged: (session: ProcessSession) => void;
@@ -346,6 +347,11 @@ export class ProcessSession {
     return this.#log.state();
   }
 
+  /** Resolves, once it has ended, when its log is whole on disk. */
+  get logWritten(): Promise<void> {
+    return this.#logWritten;
+  }
+
   /** Nobody will find it any more: whoever still waits is let go, and its files are removed. */
   async forget(): Promise<void> {
     const watchers = [...this.#watchers];
@@ -365,7 +371,7 @@ export class ProcessSession {
     this.#end = end;
     this.#endedAtMs = this.#settings.clock.now();
     this.#output.freeze();
-    void this.#log.close();
+    this.#logWritten = this.#log.close();
     this.#settle(end);
     this.#onEnd(this);
     for (const watcher of [...this.#watchers]) watcher();
