@@ -1,0 +1,106 @@
+/** `channels.telegram`. */
+import * as z from "zod";
+import { count, flag, ids, overridable, secret, text, url } from "../values.ts";
+import {
+  accountDefaults,
+  accountShape,
+  approvalDefaults,
+  groupPolicy,
+  perMinute,
+  perSecond,
+  SEND_RATE,
+  type Visibility,
+  webhookPath,
+} from "./account-keys.ts";
+import { accountsOf, checkDms, complain, layered, mergedKeys, resolveAccounts } from "./layers.ts";
+
+const telegramRateDefaults = { chatPerSecond: 1, chatBurst: 5, groupPerMinute: 20, totalPerSecond: 30 } as const;
+
+const telegramDefaults = {
+  ...accountDefaults,
+  webhookPath: "/telegram-webhook",
+  webhookHost: "127.0.0.1",
+  webhookPort: 8787,
+} as const;
+
+const telegramRoomShape = {
+  enabled: flag("Answer here."),
+  requireMention: flag("Only when addressed."),
+  ignoreOtherMentions: flag("Not when somebody else is addressed."),
+  groupPolicy: groupPolicy.describe("Who may speak to the bot here."),
+  allowFrom: ids("Only these people."),
+};
+
+const telegramShape = {
+  ...accountShape,
+  botToken: secret("Token from BotFather; or TELEGRAM_BOT_TOKEN."),
+  apiRoot: url("Root of the Bot API without the token, for a local Bot API server or a test server."),
+  webhookUrl: url("Public address Telegram posts to; unset: long polling."),
+  webhookSecret: secret("Required with `webhookUrl`; or TELEGRAM_WEBHOOK_SECRET."),
+  webhookPath: webhookPath("Path of the webhook."),
+  webhookHost: text("Address the webhook listens on."),
+  webhookPort: count("Port the webhook listens on.", 0, 65_535),
+  groups: z
+    .record(
+      z.string().regex(/^-?\d+$|^\*$/, { error: 'a Telegram chat id in quotes, such as "-1001234567890", or `*`' }),
+      overridable({
+        ...telegramRoomShape,
+        topics: z
+          .record(
+            z.string().regex(/^\d+$|^\*$/, { error: "a topic id in quotes, or `*`" }),
+            overridable(telegramRoomShape),
+          )
+          .describe("Forum topics by id."),
+      }),
+    )
+    .describe("Groups by id. With `groupPolicy: allowlist` only these."),
+  sendRate: overridable(
+    {
+      chatPerSecond: perSecond("Messages a second to one chat."),
+      chatBurst: count("So many of them may come at once.", 1, 100),
+      groupPerMinute: perMinute("Messages and edits a minute in one group."),
+      totalPerSecond: perSecond("Messages and edits a second in all."),
+    },
+    telegramRateDefaults,
+  ).describe(SEND_RATE),
+  groupAllowFrom: ids("People (not groups) who may speak to the bot in groups; unset: `allowFrom`."),
+};
+
+const telegramKeys = overridable(telegramShape, telegramDefaults);
+
+type TelegramKeys = z.output<typeof telegramKeys>;
+
+function telegramAccount(base: Visibility, root: TelegramKeys, own: TelegramKeys) {
+  // A list at the root is a ceiling: an account can not open to everybody what the channel keeps closed.
+  const closed = root.allowFrom !== undefined && !root.allowFrom.includes("*");
+  const allowFrom = own.allowFrom ?? root.allowFrom ?? [];
+  return {
+    ...telegramDefaults,
+    ...root,
+    ...own,
+    ...mergedKeys(base, root, own),
+    sendRate: { ...telegramRateDefaults, ...root.sendRate, ...own.sendRate },
+    allowFrom: closed ? allowFrom.filter((entry) => entry !== "*") : allowFrom,
+    execApprovals: { ...approvalDefaults, ...root.execApprovals, ...own.execApprovals },
+  };
+}
+
+export const telegramChannel = telegramKeys
+  .extend({ accounts: accountsOf(telegramKeys) })
+  .check(({ value, issues }) => {
+    for (const { keys, at } of layered<TelegramKeys>(value)) {
+      checkDms(keys, at, issues);
+      for (const [index, entry] of (keys.groupAllowFrom ?? []).entries()) {
+        if (!entry.startsWith("-")) continue;
+        const message = "this is a group; list people here, and name the group under `groups`";
+        complain(issues, [...at("groupAllowFrom"), index], entry, message);
+      }
+    }
+  });
+
+/** What each account of the bot is run with, every default filled in. */
+export function telegramAccounts(channel: z.output<typeof telegramChannel>, base: Visibility) {
+  return resolveAccounts<TelegramKeys, ReturnType<typeof telegramAccount>>(channel, (root, own) =>
+    telegramAccount(base, root, own),
+  );
+}
