@@ -1,9 +1,9 @@
 /** Opens the model of a turn and runs it. What it needs of libraries is loaded with the first turn. */
 import type { Config } from "../core/config/schema.ts";
 import { agentSettings } from "../core/exec/settings.ts";
+import type { Thinker } from "./attempt.ts";
 import { openModel, splitModelName } from "./provider.ts";
 import { agentName, instructionsOf } from "./settings.ts";
-import type { Thinker } from "./turns.ts";
 
 export interface ThinkerOptions {
   readonly config: () => Config;

@@ -11,7 +11,7 @@ import type { Deliveries } from "../core/events/deliveries.ts";
 import type { InvokeTool } from "./tools.ts";
 
 export interface GatewayAgentsOptions
-  extends Pick<TurnsOptions, "store" | "queue" | "clock" | "config" | "events" | "onEnd" | "onError" | "onTrouble"> {
+  extends Pick<TurnsOptions, "store" | "queue" | "clock" | "config" | "events" | "onEnd" | "onTrouble"> {
   readonly stateDir: string;
   /** API keys by provider name. */
   readonly keys: Readonly<Record<string, string>>;
@@ -20,6 +20,7 @@ export interface GatewayAgentsOptions
   readonly channels: readonly Channel[];
   readonly redactor: Redactor;
   readonly onUsage: (agentId: string, tokens: { readonly input: number; readonly output: number }) => void;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 export function createGatewayAgents(options: GatewayAgentsOptions): Turns {
