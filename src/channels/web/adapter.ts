@@ -5,6 +5,7 @@
 import type { Card, PressAction } from "../../core/cards.ts";
 import type { Clock } from "../../core/clock.ts";
 import { ExecError } from "../../core/errors.ts";
+import { Lanes } from "../../core/lanes.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import type { Store } from "../../core/store/store.ts";
 import type {
@@ -19,7 +20,6 @@ import type {
 import { ChatLog } from "./chat-log.ts";
 import type { ChatWatcher, OpenedChat, WebChats } from "./chats.ts";
 import { type FeedMessage, Feeds, Subscription } from "./feed.ts";
-import { Lanes } from "./lanes.ts";
 import { MAX_TEXT, MIN_LIVE_MS } from "./limits.ts";
 
 export const WEB_ACCOUNT = "default";

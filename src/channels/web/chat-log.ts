@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Card } from "../../core/cards.ts";
 import type { Clock } from "../../core/clock.ts";
+import { Lanes } from "../../core/lanes.ts";
 import type { Store } from "../../core/store/store.ts";
 import type { ChatEntry } from "../../protocol/frames.ts";
-import { Lanes } from "./lanes.ts";
 import {
   CLAIM_MS,
   HISTORY_SPAN,

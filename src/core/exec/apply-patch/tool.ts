@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises";
 import * as z from "zod";
 import { ExecError } from "../../errors.ts";
+import { Lanes } from "../../lanes.ts";
 import type { ToolResult } from "../results.ts";
 import { PatchSyntaxError, parsePatch } from "./patch.ts";
 import { type PatchPlan, planPatch } from "./plan.ts";
@@ -59,8 +60,9 @@ export function offersApplyPatch(
 }
 
 export function createApplyPatchTool(): ApplyPatchTool {
-  /** Patches of one workspace wait for each other. */
-  const queues = new Map<string, Promise<void>>();
+  /** Patches of one workspace wait for each other: by its real path, and before that is known by the one that was given. */
+  const workspaces = new Lanes();
+  const arrivals = new Lanes();
 
   return {
     async call(input, context) {
@@ -75,29 +77,19 @@ export function createApplyPatchTool(): ApplyPatchTool {
       const operations = read(parsed.data.input);
       if (operations.length === 0)
         throw new ExecError("invalid-argument", "No files were modified: the patch has no operations.");
-      const root = await realpath(context.workspace).catch(() => {
-        throw new ExecError(
-          "workdir-unavailable",
-          `The workspace ${context.workspace} does not exist. Nothing was changed.`,
-        );
+      const { workspace } = context;
+      const plan = await arrivals.run(workspace, async () => {
+        const root = await realpath(workspace).catch(() => {
+          throw new ExecError("workdir-unavailable", `The workspace ${workspace} does not exist. Nothing was changed.`);
+        });
+        return workspaces.run(root, async () => {
+          const planned = await planPatch(operations, root, context.workspaceOnly);
+          context.signal?.throwIfAborted();
+          await writePlan(planned.changes);
+          return planned;
+        });
       });
-      const before = queues.get(root) ?? Promise.resolve();
-      const work = before.then(async () => {
-        const plan = await planPatch(operations, root, context.workspaceOnly);
-        context.signal?.throwIfAborted();
-        await writePlan(plan.changes);
-        return plan;
-      });
-      const settled = work.then(
-        () => {},
-        () => {},
-      );
-      queues.set(root, settled);
-      try {
-        return result(await work);
-      } finally {
-        if (queues.get(root) === settled) queues.delete(root);
-      }
+      return result(plan);
     },
   };
 }
