@@ -10,10 +10,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { readProcTable } from "../src/core/process/kill.ts";
-import { createLeftovers, RUN_MARK } from "../src/core/process/leftovers.ts";
+import { createLeftovers } from "../src/core/process/leftovers.ts";
 import { processLimits } from "../src/core/process/limits.ts";
+import { procSource } from "../src/core/process/proc-table.ts";
 import { ProcessSessions } from "../src/core/process/registry.ts";
+import { RUN_MARK } from "../src/core/process/run-mark.ts";
 import type { ProcessSession } from "../src/core/process/session.ts";
 import { createSupervisor } from "../src/core/process/supervisor.ts";
 
@@ -64,7 +65,7 @@ async function census(): Promise<Census> {
   }
   return {
     descriptors: readdirSync("/proc/self/fd").length,
-    children: [...(readProcTable()?.values() ?? [])].filter((stat) => stat.ppid === process.pid).length,
+    children: [...(procSource.table()?.values() ?? [])].filter((stat) => stat.ppid === process.pid).length,
     listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
     resources: process.getActiveResourcesInfo().length,
     rssMb: process.memoryUsage.rss() / 1e6,

@@ -26,7 +26,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import * as z from "zod";
 import type { Clock } from "../core/clock.ts";
 import { ExecError } from "../core/errors.ts";
-import { readProcStat } from "../core/process/kill.ts";
+import { readProcStat } from "../core/process/proc-table.ts";
 
 export const LOCK_FILE = "gateway.lock";
 /** The holder shows this often that it lives, for those who can not see its process (another container). */

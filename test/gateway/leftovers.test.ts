@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
 import type { RunRecord } from "../../src/core/exec/run-record.ts";
-import { RUN_MARK, runMark } from "../../src/core/process/leftovers.ts";
+import { RUN_MARK, runMark } from "../../src/core/process/run-mark.ts";
 import { openSqliteStore } from "../../src/core/store/sqlite-store.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 

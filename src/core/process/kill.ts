@@ -4,19 +4,7 @@
  * same breath, because a stored pid may belong to somebody else by now.
  */
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-
-export interface ProcStat {
-  readonly pid: number;
-  readonly ppid: number;
-  readonly group: number;
-  readonly session: number;
-  readonly startTicks: number;
-  readonly zombie: boolean;
-}
-
-/** Every process of the machine at one moment, by pid. Undefined where there is no `/proc`. */
-export type ProcTable = ReadonlyMap<number, ProcStat>;
+import { type ProcStat, type ProcTable, readProcStat } from "./proc-table.ts";
 
 /** A tree we started. `ownGroup`: the root leads its own process group, so `-pid` is ours alone. */
 export interface Tree {
@@ -27,6 +15,8 @@ export interface Tree {
   readonly terminal: boolean;
   /** Members seen so far: those that leave the group or lose their parent stay known. */
   readonly known: Map<number, number>;
+  /** The run mark that all of it carries in its environment, unless it took it off. */
+  readonly mark: string | undefined;
 }
 
 export type StopSignal = "SIGTERM" | "SIGHUP" | "SIGKILL";
@@ -34,53 +24,11 @@ export type StopSignal = "SIGTERM" | "SIGHUP" | "SIGKILL";
 /** Deepest chain of parents followed, so that a damaged table can not loop. */
 const MAX_DEPTH = 128;
 
-export function readProcStat(pid: number): ProcStat | undefined {
-  try {
-    return parseProcStat(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The command name stands in brackets and may itself hold brackets and blanks: count from the last one. */
-export function parseProcStat(text: string): ProcStat | undefined {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  if (open < 0 || close < open) return undefined;
-  const rest = text.slice(close + 2).split(" ");
-  const numbers = [text.slice(0, open), rest[1], rest[2], rest[3], rest[19]].map(Number);
-  const [pid, ppid, group, session, startTicks] = numbers;
-  if (numbers.some((value) => !Number.isInteger(value))) return undefined;
-  return {
-    pid: pid as number,
-    ppid: ppid as number,
-    group: group as number,
-    session: session as number,
-    startTicks: startTicks as number,
-    zombie: rest[0] === "Z" || rest[0] === "X",
-  };
-}
-
-export function readProcTable(): ProcTable | undefined {
-  if (process.platform !== "linux") return undefined;
-  let names: string[];
-  try {
-    names = readdirSync("/proc");
-  } catch {
-    return undefined;
-  }
-  const table = new Map<number, ProcStat>();
-  for (const name of names) {
-    const first = name.charCodeAt(0);
-    if (first < 0x31 || first > 0x39) continue;
-    const stat = readProcStat(Number(name));
-    if (stat !== undefined) table.set(stat.pid, stat);
-  }
-  return table;
-}
-
-/** Members alive in `table`, zombies left out; changes nothing. The gateway itself is never one, whatever the table says. */
-export function liveMembers(tree: Tree, table: ProcTable): ProcStat[] {
+/**
+ * Members alive in `table`, zombies left out; changes nothing. The gateway itself is never one, whatever the table says.
+ * With `markOf` also those that left group, session and parent before they were ever seen (daemons), by the tree's mark.
+ */
+export function liveMembers(tree: Tree, table: ProcTable, markOf?: (pid: number) => string | undefined): ProcStat[] {
   const root = table.get(tree.pid);
   // The pid was taken by a stranger: then nobody was left in our group, for the kernel keeps a group's number busy.
   const reused = root !== undefined && tree.startTicks !== undefined && root.startTicks !== tree.startTicks;
@@ -96,6 +44,7 @@ export function liveMembers(tree: Tree, table: ProcTable): ProcStat[] {
     if (tree.known.get(stat.pid) === stat.startTicks) add(stat);
     else if (!reused && stat.pid === tree.pid) add(stat);
     else if (!reused && tree.ownGroup && (stat.group === tree.pid || stat.session === tree.pid)) add(stat);
+    else if (markOf !== undefined && mayBeStray(tree, stat) && markOf(stat.pid) === tree.mark) add(stat);
   }
   let level = [...members.keys(), ...(reused ? [] : [tree.pid])];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
@@ -112,11 +61,8 @@ export function liveMembers(tree: Tree, table: ProcTable): ProcStat[] {
   return [...members.values()];
 }
 
-/** The same, and remembers them: from here on a member stays one although it leaves the group or loses its parent. */
-export function trackMembers(tree: Tree, table: ProcTable): ProcStat[] {
-  const members = liveMembers(tree, table);
-  for (const member of members) tree.known.set(member.pid, member.startTicks);
-  return members;
+function mayBeStray(tree: Tree, stat: ProcStat): boolean {
+  return tree.mark !== undefined && !stat.zombie && stat.startTicks >= (tree.startTicks ?? Number.POSITIVE_INFINITY);
 }
 
 /** True while anything of the group lives. Counts zombies, so `false` is certain and `true` is a reason to look closer. */
@@ -141,11 +87,26 @@ export function signalTree(tree: Tree, signal: StopSignal, members: readonly Pro
     sendSignal(tree.ownGroup ? -tree.pid : tree.pid, signal);
     return;
   }
-  const inGroup = tree.ownGroup && members.some((member) => member.group === tree.pid);
-  if (inGroup) sendSignal(-tree.pid, signal);
+  const root = readProcStat(tree.pid);
+  const isRoot = root !== undefined && root.startTicks === tree.startTicks;
+  // While the root is there, if only as a zombie, its number is nobody else's: no table is needed to signal its group.
+  const group = tree.ownGroup && (isRoot || members.some((member) => member.group === tree.pid));
+  if (group) sendSignal(-tree.pid, signal);
+  // The child of a terminal that has not made its group yet, or one that is not in the table.
+  if (isRoot && !(group && root.group === tree.pid)) sendSignal(tree.pid, signal);
   for (const member of members) {
-    if (!inGroup || member.group !== tree.pid) sendSignal(member.pid, signal);
+    if (member.pid !== tree.pid && !(group && member.group === tree.pid)) sendSignal(member.pid, signal);
   }
+}
+
+/** Sends `signal` to each of `members`, which come from a table read just now. */
+export function signalMembers(members: readonly ProcStat[], signal: StopSignal): void {
+  for (const member of members) sendSignal(member.pid, signal);
+}
+
+/** Ends whoever is in the group now, those that are being forked included; nothing for one of zombies. */
+export function killGroup(tree: Tree): void {
+  if (tree.ownGroup && process.platform !== "win32") sendSignal(-tree.pid, "SIGKILL");
 }
 
 function sendSignal(pid: number, signal: StopSignal): void {

@@ -4,17 +4,8 @@
  * (`/proc`); elsewhere nothing is found and the report says so.
  */
 import { readdir, readFile } from "node:fs/promises";
+import { markIn } from "./run-mark.ts";
 
-/** Carried by every child; the value is made by `runMark`. */
-export const RUN_MARK = "OPENCLAW_RUN_ID";
-
-/**
- * Run ids come from what asked, so two gateways of one machine that have nothing to do with each other can have the same:
- * the same person wrote to both bots. Neither may take the other's command for its own.
- */
-export function runMark({ gatewayId, runId }: { readonly gatewayId: string; readonly runId: string }): string {
-  return `${gatewayId}:${runId}`;
-}
 const TERM_GRACE_MS = 2_000;
 const POLL_MS = 50;
 
@@ -37,12 +28,9 @@ export function createLeftovers(procDir = "/proc"): Leftovers {
   }
 
   async function markOf(pid: string): Promise<string | undefined> {
-    // Unreadable means another user's or just gone: not ours either way. A zombie has an empty environment.
+    // Unreadable means another user's or just gone: not ours either way.
     const environment = await readFile(`${procDir}/${pid}/environ`, "latin1").catch(() => "");
-    const start = environment.startsWith(`${RUN_MARK}=`) ? 0 : environment.indexOf(`\0${RUN_MARK}=`);
-    if (start < 0) return undefined;
-    const value = environment.slice(environment.indexOf("=", start) + 1);
-    return value.slice(0, value.indexOf("\0") < 0 ? undefined : value.indexOf("\0"));
+    return markIn(environment);
   }
 
   /** The mark is read again right before each signal, so a reused pid is never hit. */

@@ -6,7 +6,7 @@ import { write } from "node:fs";
 import { createRequire } from "node:module";
 import { constants as osConstants } from "node:os";
 import type { IPty } from "node-pty";
-import { readProcStat } from "./kill.ts";
+import { readProcStat } from "./proc-table.ts";
 import { HeldSlave } from "./pty-slave.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 import type { SpawnPlan } from "./types.ts";

@@ -3,10 +3,12 @@ import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { armDeadline, type Deadline } from "./deadline.ts";
-import { readProcStat, type Tree } from "./kill.ts";
+import type { Tree } from "./kill.ts";
 import { OutputHub } from "./output-hub.ts";
 import type { OwnText } from "./plain-ascii.ts";
+import { readProcStat } from "./proc-table.ts";
 import type { Reaper } from "./reaper.ts";
+import { RUN_MARK } from "./run-mark.ts";
 import type { TerminalRequest } from "./sanitizer.ts";
 import { spawnError } from "./spawn-error.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
@@ -108,6 +110,7 @@ export class Run implements ProcessHandle {
       terminal: transport.pty,
       // Before the child of a terminal has made its own group, the group alone would look as if nobody lived.
       known: new Map(startTicks === undefined ? [] : [[transport.pid, startTicks]]),
+      mark: plan.env[RUN_MARK],
     };
     if (plan.timeoutMs !== undefined) {
       this.#deadline = armDeadline(deps.clock, plan.timeoutMs, () => this.stop("overall-timeout"));
@@ -198,7 +201,7 @@ export class Run implements ProcessHandle {
     if (this.#forced !== undefined) return;
     this.#forced = reason;
     this.#deadline?.cancel();
-    this.#deps.reaper.stop(tree, (confirmed) => this.#onTreeGone(confirmed));
+    this.#deps.reaper.stop(tree, "everything", (confirmed) => this.#onTreeGone(confirmed));
   }
 
   #onData(stream: StreamName, chunk: Buffer): void {
@@ -285,7 +288,7 @@ export class Run implements ProcessHandle {
     }
     if (left !== 0) {
       if (left !== undefined) this.#note(phrase("note.leftRunning", { count: left }));
-      this.#deps.reaper.stop(tree, () => {});
+      this.#deps.reaper.stop(tree, "all but daemons", () => {});
     }
     this.#end(exit.signal === null ? "exit" : "signal", exit.code, exit.signal);
   }

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createLeftovers, RUN_MARK } from "../../../src/core/process/leftovers.ts";
+import { createLeftovers } from "../../../src/core/process/leftovers.ts";
+import { RUN_MARK } from "../../../src/core/process/run-mark.ts";
 import type { Supervisor } from "../../../src/core/process/supervisor.ts";
 import { requireOrSkip } from "../../support/require.ts";
 import { bashPlan, ENV, quickSupervisor } from "./support.ts";
@@ -49,6 +51,15 @@ function sequence(seed: number): () => number {
   };
 }
 
+/** A process that should not be there, for the message. */
+function described(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").split(" ", 8).join(" ");
+  } catch {
+    return `${pid} (ended meanwhile)`;
+  }
+}
+
 requireOrSkip("/proc (Linux)", process.platform === "linux")(
   "whatever is started, stopped, fed or timed out, at any moment",
   () => {
@@ -86,8 +97,8 @@ requireOrSkip("/proc (Linux)", process.platform === "linux")(
       expect(late).toEqual([]);
       expect(supervisor.live).toBe(0);
       await supervisor.shutdown();
-      const left = [...(await createLeftovers().find()).keys()].filter((runId) => runId.startsWith(mark));
-      expect(left).toEqual([]);
+      const left = [...(await createLeftovers().find())].filter(([runMark]) => runMark.startsWith(mark));
+      expect(left.map(([runMark, pids]) => `${runMark}: ${pids.map(described)}`)).toEqual([]);
       expect(process.listenerCount("SIGCHLD")).toBe(0);
     }, 120_000);
   },

@@ -96,7 +96,7 @@ describe("recordings", () => {
     supervisor = quickSupervisor();
     const recordings = new Recordings(folder());
     await recordings.start(Date.now());
-    await record("printf '\\033[2Jhi\\033[31m'; sleep 0.1; echo €", "run-1", recordings);
+    await record("printf '\\033[2Jhi\\033[31m'; sleep 0.5; echo €", "run-1", recordings);
     await record("echo two", "run-2", recordings, false);
     const listed = await recordings.list();
     expect(listed.map(({ runId }) => runId).sort()).toEqual(["run-1", "run-2"]);

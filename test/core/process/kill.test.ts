@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { liveMembers, type ProcStat, type ProcTable, type Tree, trackMembers } from "../../../src/core/process/kill.ts";
+import { liveMembers, type Tree } from "../../../src/core/process/kill.ts";
+import type { ProcStat, ProcTable } from "../../../src/core/process/proc-table.ts";
 
 /** `group` and `session` default to the root's. */
 function process_(pid: number, ppid: number, extra: Partial<ProcStat> = {}): ProcStat {
@@ -13,6 +14,7 @@ const tree = (extra: Partial<Tree> = {}): Tree => ({
   ownGroup: true,
   terminal: false,
   known: new Map(),
+  mark: undefined,
   ...extra,
 });
 const pids = (members: readonly ProcStat[]): number[] => members.map((member) => member.pid).sort((a, b) => a - b);
@@ -49,11 +51,29 @@ describe("who belongs to a tree", () => {
   });
 
   it("who was seen once stays, although it left group, session and parent; a reused pid does not", () => {
-    const escaping = tree();
-    trackMembers(escaping, table(process_(100, 1), process_(104, 100, { group: 104, session: 104 })));
+    const escaping = tree({ known: new Map([[104, 1040]]) });
     expect(pids(liveMembers(escaping, table(process_(104, 1, { group: 104, session: 104 }))))).toEqual([104]);
     const reused = table(process_(104, 1, { group: 104, session: 104, startTicks: 9999 }));
     expect(liveMembers(escaping, reused)).toEqual([]);
+  });
+
+  it("with marks: a daemon that carries the tree's, not one of another run nor one older than the tree", () => {
+    const marks = new Map([
+      [104, "mine"],
+      [105, "other"],
+      [60, "mine"],
+    ]);
+    const daemon = { group: 104, session: 104 };
+    const now = table(
+      process_(60, 1, daemon),
+      process_(104, 1, daemon),
+      process_(105, 1, daemon),
+      process_(106, 104, daemon),
+    );
+    const marked = tree({ mark: "mine" });
+    expect(pids(liveMembers(marked, now, (pid) => marks.get(pid)))).toEqual([104, 106]);
+    expect(pids(liveMembers(marked, now))).toEqual([]);
+    expect(pids(liveMembers(tree(), now, (pid) => marks.get(pid)))).toEqual([]);
   });
 
   it("without a group of its own only descendants: the gateway's group is never touched", () => {

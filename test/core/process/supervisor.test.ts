@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
 import { ExecError } from "../../../src/core/errors.ts";
 import { armDeadline } from "../../../src/core/process/deadline.ts";
-import { parseProcStat } from "../../../src/core/process/kill.ts";
+import { parseProcStat } from "../../../src/core/process/proc-table.ts";
 import { createSupervisor, type Supervisor } from "../../../src/core/process/supervisor.ts";
 import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { bashPlan, eventually, isAlive, quickSupervisor, runToEnd } from "./support.ts";
