@@ -23,18 +23,26 @@ export async function sweepFolder(folder: string, ending: string, olderThanMs: n
   }
 }
 
-/** Names with that ending whose removal, oldest first, brings the folder down to `maxBytes`. */
-export async function surplus(folder: string, ending: string, maxBytes: number): Promise<readonly string[]> {
+/**
+ * Names with that ending whose removal brings the folder down to `maxBytes`: lowest `rank` first, and of equals the one
+ * written to longest ago (a file's own time is too coarse to order what is written in the same moment).
+ */
+export async function surplus(
+  folder: string,
+  ending: string,
+  maxBytes: number,
+  rank: (name: string) => number,
+): Promise<readonly string[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(ending));
   const files = await Promise.all(
     names.map(async (name) => {
       const found = await stat(join(folder, name)).catch(() => undefined);
-      return { name, bytes: found?.size ?? 0, atMs: found?.mtimeMs ?? 0 };
+      return { name, bytes: found?.size ?? 0, rank: rank(name), atMs: found?.mtimeMs ?? 0 };
     }),
   );
   let over = files.reduce((sum, file) => sum + file.bytes, 0) - maxBytes;
   const removed: string[] = [];
-  for (const file of files.sort((a, b) => a.atMs - b.atMs)) {
+  for (const file of files.sort((a, b) => a.rank - b.rank || a.atMs - b.atMs)) {
     if (over <= 0) break;
     over -= file.bytes;
     removed.push(file.name);

@@ -193,8 +193,16 @@ export class ProcessSessions {
   async #trimLogs(): Promise<void> {
     if (this.#logs === undefined || this.#maxTotalBytes === Number.POSITIVE_INFINITY) return;
     const { folder } = this.#logs;
-    for (const name of await surplus(folder, ".log", this.#maxTotalBytes)) {
-      const session = this.#sessions.get(name.split(".", 1)[0] ?? "");
+    const sessionOf = (name: string) => this.#sessions.get(name.split(".", 1)[0] ?? "");
+    const ended = this.#ended().reverse();
+    /** Those of earlier lives before all of ours, and what still runs behind everything. */
+    const rank = (name: string): number => {
+      const session = sessionOf(name);
+      if (session === undefined) return -1;
+      return session.endedAtMs === undefined ? ended.length : ended.indexOf(session);
+    };
+    for (const name of await surplus(folder, ".log", this.#maxTotalBytes, rank)) {
+      const session = sessionOf(name);
       if (session === undefined) await unlink(join(folder, name)).catch(() => {});
       else if (session.endedAtMs !== undefined) this.forget(session);
     }

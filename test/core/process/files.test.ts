@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
 import { BoundedFile } from "../../../src/core/process/bounded-file.ts";
+import { surplus } from "../../../src/core/process/log-folder.ts";
 import { MAX_RECORDINGS, Recordings } from "../../../src/core/process/recording.ts";
 import { bridgeSignals } from "../../../src/core/process/signal-bridge.ts";
 import type { Supervisor } from "../../../src/core/process/supervisor.ts";
@@ -74,6 +75,26 @@ describe("a bounded file", () => {
     await file.close();
     expect(readFileSync(path, "utf8")).toBe("new");
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("files that are too many together", () => {
+  it("go by rank, and of equal rank by age: files of the same moment have the same time", async () => {
+    const dir = folder();
+    const write = (name: string, secondsAgo: number) => {
+      writeFileSync(join(dir, name), "x".repeat(100));
+      const at = new Date(1_700_000_000_000 - secondsAgo * 1000);
+      utimesSync(join(dir, name), at, at);
+    };
+    for (const name of ["a.log", "b.log", "c.log", "other.txt"]) write(name, 0);
+    write("young-stranger.log", 10);
+    write("old-stranger.log", 20);
+    const ranks: Record<string, number> = { "c.log": 0, "a.log": 1, "b.log": 2 };
+    const order = ["old-stranger.log", "young-stranger.log", "c.log", "a.log", "b.log"];
+    for (const [kept, expected] of [5, 4, 3, 2, 1, 0].map((kept) => [kept, order.slice(0, 5 - kept)] as const)) {
+      expect(await surplus(dir, ".log", kept * 100, (name) => ranks[name] ?? -1)).toEqual(expected);
+    }
+    expect(await surplus(dir, ".log", 499, () => 0)).toEqual(["old-stranger.log"]);
   });
 });
 
