@@ -50,6 +50,8 @@ function sentence(event: AuditEvent): string {
       return `${event.paths.join(", ")} by ${actorLabel(event.actor)}`;
     case "access-granted":
       return `${event.grant} to ${actorLabel(event.actor)} by ${actorLabel(event.by)}`;
+    case "access-dismissed":
+      return `${actorLabel(event.actor)} by ${actorLabel(event.by)}`;
     case "access-refused":
       return `${event.surface}: ${event.reason}${event.address ? ` from ${event.address}` : ""}`;
   }

@@ -1,3 +1,4 @@
+import { actorLabel } from "../core/route.ts";
 import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
@@ -16,7 +17,7 @@ export const pair: CommandDefinition = {
     const [action = "list", ...rest] = args.split(/\s+/).filter((word) => word !== "");
     const code = rest.join("");
     if (action === "list") {
-      const requests = await services.pairing.list();
+      const requests = await services.pairingDesk.list();
       await reply(
         requests.length === 0
           ? { kind: "text", tone: "info", text: phrase("pair.none") }
@@ -45,9 +46,8 @@ export const pair: CommandDefinition = {
       );
       return;
     }
-    const request =
-      action === "approve" ? await services.approvePairing(code, actor) : await services.pairing.dismiss(code);
-    const who = `${request.actor.display ?? request.actor.id} (${request.channel})`;
+    const { request } = await services.pairingDesk.decide(code, action, actor);
+    const who = actorLabel(request.actor);
     await reply(
       {
         kind: "text",

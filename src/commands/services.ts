@@ -1,5 +1,6 @@
 /** What commands may use: the same services the HTTP tools, the CLI and the cards use. Built by the gateway. */
-import type { Pairing, PairingRequest } from "../core/access/pairing.ts";
+import type { PairingAnswer, PairingDecision, PairingRequest } from "../core/access/pairing.ts";
+import type { Rank } from "../core/access/rank.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Cron } from "../core/events/cron.ts";
@@ -44,15 +45,27 @@ export interface CommandScope {
   readonly sessionKey: string;
 }
 
+/** Lets strangers in. Throws `not-found`, `approval-already-decided`, `approval-expired` or `rate-limited`. */
+export interface PairingDesk {
+  /** Those that wait, oldest first. */
+  list(): Promise<readonly PairingRequest[]>;
+  /** By the code that the person was shown; whoever calls has made sure that this is an owner. */
+  decide(code: string, decision: PairingDecision, by: Actor): Promise<PairingAnswer>;
+  /** A button of the card was pressed. Throws `not-authorized` unless an owner did. */
+  answer(
+    requestId: string,
+    decision: PairingDecision,
+    by: { readonly actor: Actor; readonly rank: Rank; readonly route: Route },
+  ): Promise<PairingAnswer>;
+}
+
 export interface CommandServices {
   readonly commands: readonly CommandDefinition[];
   readonly exec: ExecTool;
   readonly runs: Runs;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
-  readonly pairing: Pairing;
-  /** Lets the person in and tells them so. */
-  approvePairing(code: string, by: Actor): Promise<PairingRequest>;
+  readonly pairingDesk: PairingDesk;
   /** `commands.bash`: are `!cmd` and `/bash` on? */
   bashEnabled(): boolean;
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */

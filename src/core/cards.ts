@@ -91,6 +91,14 @@ export interface TextCard<W extends Wording = string> {
   readonly code?: W;
   /** One short line: what to do next. */
   readonly hint?: W;
+  /** A question and its buttons. Empty once it was answered; absent for what asks nothing. */
+  readonly actions?: readonly TextAction<W>[];
+}
+
+export interface TextAction<W extends Wording = string> {
+  readonly label: W;
+  readonly style: "success" | "danger" | "plain";
+  readonly press: PressAction;
 }
 
 /** What a person typed, echoed so that every device shows the same conversation (web chat only). */
@@ -114,4 +122,5 @@ export type PressAction =
       readonly comment?: string;
     }
   | { readonly kind: "revoke"; readonly approvalId: string }
+  | { readonly kind: "pairing"; readonly requestId: string; readonly decision: "approve" | "dismiss" }
   | { readonly kind: "run"; readonly action: RunAction; readonly runId: string };

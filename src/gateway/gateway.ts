@@ -15,7 +15,7 @@ import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
 import { approvalTargets } from "../core/access/approval-targets.ts";
 import { approversOf, createChannelAccess } from "../core/access/channel-access.ts";
-import { createPairing, type PairingRequest } from "../core/access/pairing.ts";
+import { createPairing } from "../core/access/pairing.ts";
 import { ownersOf } from "../core/access/people.ts";
 import type { Rank } from "../core/access/rank.ts";
 import { createApprovals } from "../core/approvals/approvals.ts";
@@ -60,7 +60,6 @@ import { openState } from "../core/store/open-state.ts";
 import type { Language } from "../core/words/languages.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { inLanguage } from "../core/words/say.ts";
-import type { PairingEntry } from "../protocol/frames.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { buildChannels, platformRequests, startChannel } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
@@ -72,6 +71,7 @@ import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
+import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
 import { createPolicyService, explainCard } from "./policy-service.ts";
 import { redactCard } from "./redact-card.ts";
 import { createReplays } from "./replays.ts";
@@ -183,12 +183,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     searchPath,
   });
 
-  const pairing = createPairing(store, clock);
+  const pairing = createPairing({
+    ...{ store, queue, clock, newId },
+    askers: (request) => [...ownerRoutes(config(), request), WEB_MAIN_ROUTE],
+    onDecided: (request) => recordPairing(audit, request),
+  });
+  const pairingDesk = createPairingDesk({ pairing, audit, deliveries: () => deliveries });
   const access: Access = createChannelAccess({
     config,
     pairing,
     clock,
-    onPairingRequest: tellOwners,
+    onPairingRequest: pairingDesk.show,
     activation: async (route, actor) =>
       (await sessions.overrides(sessionKey(agentOf(route, actor), route, actor, config().session))).activation,
   });
@@ -435,18 +440,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     runs,
     approvals,
     sessions,
-    pairing,
+    pairingDesk,
     cron,
-    async approvePairing(code, by) {
-      const request = await pairing.approve(code);
-      await audit.record({ type: "access-granted", actor: request.actor, grant: "direct messages", by });
-      await deliveries.post({
-        key: `paired:${request.channel}:${request.accountId}:${request.code}`,
-        route: request.route,
-        card: { kind: "text", tone: "success", text: phrase("pairing.letIn") },
-      });
-      return request;
-    },
     bashEnabled: () => config().commands.bash,
     bashForegroundMs: () => config().commands.bashForegroundMs,
     process: callProcess,
@@ -545,27 +540,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
 
-  /** A stranger asked to be let in: the owners of that channel and the operator are told how. */
-  async function tellOwners(request: PairingRequest): Promise<void> {
-    for (const route of [...ownerRoutes(config(), request), WEB_MAIN_ROUTE]) {
-      await deliveries.post({
-        key: `pairing:${request.channel}:${request.accountId}:${request.code}`,
-        route,
-        card: {
-          kind: "text",
-          tone: "info",
-          title: phrase("pairing.asks"),
-          fields: [
-            { label: phrase("pairing.who"), value: request.actor.display ?? request.actor.id, note: request.actor.id },
-            { label: phrase("pairing.where"), value: request.channel },
-          ],
-          hint: phrase("pairing.asks.hint", { code: request.code }),
-        },
-        notAfterMs: request.expiresAtMs,
-      });
-    }
-  }
-
   let server: RunningServer | undefined;
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
@@ -580,6 +554,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announcements.showApproval(record.id);
     }
     await deliveries.start();
+    await pairingDesk.start();
     await agents.start();
     await wakes.start();
     await cron.start();
@@ -679,12 +654,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
     },
     cron: cronMethods(cron, config, newId),
-    pairing: {
-      list: async (channel) =>
-        (await pairing.list()).filter((one) => channel === undefined || one.channel === channel).map(pairingEntry),
-      approve: async (code, by) => pairingEntry(await services.approvePairing(code, by)),
-      dismiss: async (code) => pairingEntry(await pairing.dismiss(code)),
-    },
+    pairing: pairingDesk.methods,
     channelReports: () =>
       channels.map((channel) => ({
         ...channel.status(),
@@ -706,17 +676,6 @@ const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType
 /** Direct messages with the owners of a channel, by the account that is meant. */
 function ownerRoutes(config: Config, { channel, accountId }: Pick<Route, "channel" | "accountId">): Route[] {
   return ownersOf(config, channel).map((chatId) => ({ channel, accountId, chatType: "dm", chatId }));
-}
-
-function pairingEntry(request: PairingRequest): PairingEntry {
-  return {
-    code: request.code,
-    channel: request.channel,
-    accountId: request.accountId,
-    actorId: request.actor.id,
-    expiresAtMs: request.expiresAtMs,
-    ...(request.actor.display ? { display: request.actor.display } : {}),
-  };
 }
 
 /** The configured language of what is said on this route. */

@@ -210,6 +210,10 @@ export function createIngress(options: IngressOptions): Ingress {
       await context.reply(revokedCard(done), { private: true });
       return;
     }
+    if (action.kind === "pairing") {
+      await services.pairingDesk.answer(action.requestId, action.decision, context);
+      return;
+    }
     if (!atLeast(context.rank, "authorized")) {
       throw new ExecError("not-authorized", phrase("error.access.buttons"));
     }

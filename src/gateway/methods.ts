@@ -83,8 +83,8 @@ const handlers: Handlers = {
   async "pairing.approve"({ code }, { deps, actor }) {
     return { payload: await deps.pairing.approve(code, actor) };
   },
-  async "pairing.dismiss"({ code }, { deps }) {
-    return { payload: await deps.pairing.dismiss(code) };
+  async "pairing.dismiss"({ code }, { deps, actor }) {
+    return { payload: await deps.pairing.dismiss(code, actor) };
   },
   async "channels.status"(_params, { deps }) {
     return { payload: { channels: deps.channelReports() } };

@@ -107,7 +107,7 @@ export interface ServerDeps {
   readonly pairing: {
     list(channel?: string): Promise<readonly PairingEntry[]>;
     approve(code: string, by: Actor): Promise<PairingEntry>;
-    dismiss(code: string): Promise<PairingEntry>;
+    dismiss(code: string, by: Actor): Promise<PairingEntry>;
   };
   channelReports(): readonly ChannelReport[];
   readiness(): Promise<{ readonly ready: boolean; readonly checks: readonly ReadinessCheck[] }>;

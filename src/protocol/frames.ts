@@ -95,6 +95,11 @@ export const pressAction = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("revoke"), approvalId: z.string().min(1).max(128) }),
   z.strictObject({
+    kind: z.literal("pairing"),
+    requestId: z.string().min(1).max(128),
+    decision: z.enum(["approve", "dismiss"]),
+  }),
+  z.strictObject({
     kind: z.literal("run"),
     action: z.enum(["stop", "full-log", "run-again"]),
     runId: z.string().min(1).max(128),

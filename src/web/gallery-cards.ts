@@ -259,6 +259,32 @@ export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
     },
   ],
   [
+    "Somebody asks to be let in",
+    {
+      ...text,
+      title: "Somebody asks to be let in",
+      text: "They may then write to the bot directly; rooms and approving stay closed to them. The request is good for one hour.",
+      fields: [
+        { label: "Who", value: "sam", note: "404" },
+        { label: "Where", value: "telegram" },
+        { label: "Code", value: "HYBUEWNM" },
+      ],
+      hint: "Or type: /pair approve HYBUEWNM",
+      actions: [
+        {
+          label: "Approve",
+          style: "success",
+          press: { kind: "pairing", requestId: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", decision: "approve" },
+        },
+        {
+          label: "Dismiss",
+          style: "danger",
+          press: { kind: "pairing", requestId: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", decision: "dismiss" },
+        },
+      ],
+    },
+  ],
+  [
     "Success",
     { ...text, tone: "success", title: "Stored", text: "`git status` runs without asking in ~/projects/shop." },
   ],

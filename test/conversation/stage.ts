@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import type { Clock } from "../../src/core/clock.ts";
 import { LANGUAGES } from "../../src/core/words/languages.ts";
 import { messagesFor } from "../../src/core/words/messages.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
@@ -59,7 +60,12 @@ export type OpenBeside = () => Promise<Beside>;
 
 export function stage(
   open: OpenPlace,
-  { config = {}, beside, ...options }: PlaceOptions & { readonly config?: object; readonly beside?: OpenBeside } = {},
+  {
+    config = {},
+    beside,
+    clock,
+    ...options
+  }: PlaceOptions & { readonly config?: object; readonly beside?: OpenBeside; readonly clock?: Clock } = {},
 ): Stage {
   let place: Place;
   let other: Beside | undefined;
@@ -81,6 +87,7 @@ export function stage(
     other = await beside?.();
     gateway = await startTestGateway({
       env: { ...place.env, ...other?.env },
+      ...(clock ? { clock } : {}),
       config: { tools: { exec: { mode: "ask" } }, ...config, ...other?.config, ...place.config },
     });
     await connected();

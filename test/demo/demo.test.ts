@@ -64,5 +64,23 @@ describeWithBrowser("the demo", () => {
       expect(place.violations()).toEqual([]);
       await page.close();
     });
+
+    it("a stranger writes, the owner is asked with a card, lets them in with a button, and the card says so", async () => {
+      const place = demo.places.find((one) => one.name === name);
+      if (!place) throw new Error(`The demo has no ${name}.`);
+      await place.say(place.stranger, place.direct(place.stranger), "hello, who are you?");
+      const page = await browser.newPage({ viewport: { width: 1000, height: 760 } });
+      await page.goto(place.page?.(place.owner, place.direct(place.owner)) ?? "");
+      await page.waitForSelector("body[data-ready]");
+      const approve = page.getByRole("button", { name: "Approve", exact: true });
+      await approve.waitFor({ timeout: WAIT_MS });
+      await keep(page, `${name}-pairing`);
+      await approve.click();
+      await page.getByText("Approved by alice").waitFor({ timeout: WAIT_MS });
+      await approve.waitFor({ state: "detached", timeout: WAIT_MS });
+      await keep(page, `${name}-pairing-resolved`);
+      expect(place.violations()).toEqual([]);
+      await page.close();
+    });
   });
 });

@@ -9,6 +9,7 @@ import JSON5 from "json5";
 import pino from "pino";
 import { WebSocket } from "ws";
 import type { ApprovalCard, Card, PressAction, RunCard } from "../../src/core/cards.ts";
+import type { Clock } from "../../src/core/clock.ts";
 import { loadConfig, renderProblems } from "../../src/core/config/load.ts";
 import { createGateway, type Gateway } from "../../src/gateway/gateway.ts";
 import { createLogger } from "../../src/gateway/logging.ts";
@@ -42,6 +43,8 @@ export interface TestGatewayOptions {
   readonly redisUrl?: string;
   /** Gets each line of the log. Default: nothing is logged. */
   readonly onLog?: (line: Readonly<Record<string, unknown>>) => void;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Secrets of chat accounts. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -73,6 +76,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       logger: options.onLog ? loggingTo(options.onLog) : pino({ level: "silent" }),
       host: "127.0.0.1",
       port: 0,
+      ...(options.clock ? { clock: options.clock } : {}),
     });
     const started = await gateway.start();
     if (!started) throw new Error("no server was started");

@@ -149,6 +149,20 @@ describeWithBrowser("the page in a browser", () => {
     expect(await card().getByRole("button", { name: "Take back" }).count()).toBe(0);
   });
 
+  test("a question is answered by its buttons: nothing is claimed before the gateway says so", async () => {
+    const asked = GALLERY.find(([name]) => name === "Somebody asks to be let in")?.[1];
+    if (asked?.kind !== "text") throw new Error("the gallery has no such card");
+    gateway.put(asked, "pairing");
+    await open();
+    const approve = page.getByRole("button", { name: "Approve" });
+    await approve.click();
+    await vi.waitFor(() => expect(presses()).toEqual([asked.actions?.[0]?.press]), WAIT);
+    expect(await approve.isDisabled()).toBe(true);
+    gateway.put({ ...asked, tone: "success", title: "Let in", text: "Approved by operator.", actions: [] }, "pairing");
+    await page.getByRole("heading", { name: "Let in" }).waitFor();
+    expect(await page.getByRole("button", { name: /Approve|Dismiss/ }).count()).toBe(0);
+  });
+
   test("allowing always shows what will be stored, and sends only after that was confirmed", async () => {
     decided({});
     await open();

@@ -3,7 +3,8 @@
  * what Telegram's `callback_data` holds (core.telegram.org/bots/api#inlinekeyboardbutton); the same string serves as
  * Slack `value` and Discord `custom_id`. Stateless, so a button still works after a restart.
  *
- * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ui1:<stop|log|again>:<id>` is a run's button.
+ * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ui1:<stop|log|again>:<id>` is a run's button;
+ * `pr1:<a|d>:<id>` lets a person in or dismisses their request.
  * `<id>` is the UUID's 16 bytes in base64url, 22 characters.
  */
 import type { PressAction, RunAction } from "../../core/cards.ts";
@@ -18,6 +19,8 @@ export interface ReasonRequest {
   readonly approvalId: string;
 }
 
+type PairingPress = Extract<PressAction, { kind: "pairing" }>;
+
 export type ButtonAction = PressAction | ReasonRequest;
 
 const DECISION_CODE = { "allow-once": "o", "allow-always": "a", deny: "d" } as const satisfies Record<
@@ -26,13 +29,19 @@ const DECISION_CODE = { "allow-once": "o", "allow-always": "a", deny: "d" } as c
 >;
 const RUN_CODE = { stop: "stop", "full-log": "log", "run-again": "again" } as const satisfies Record<RunAction, string>;
 
+const PAIRING_CODE = { approve: "a", dismiss: "d" } as const satisfies Record<PairingPress["decision"], string>;
+
 const DECISION_OF = new Map(
   Object.entries(DECISION_CODE).map(([name, code]) => [code as string, name as ApprovalDecision]),
 );
 const RUN_OF = new Map(Object.entries(RUN_CODE).map(([name, code]) => [code as string, name as RunAction]));
 
+const PAIRING_OF = new Map(
+  Object.entries(PAIRING_CODE).map(([name, code]) => [code as string, name as PairingPress["decision"]]),
+);
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const ENCODED = /^(ap1|ui1):([a-z]{1,5}):([A-Za-z0-9_-]{22})$/;
+const ENCODED = /^(ap1|ui1|pr1):([a-z]{1,5}):([A-Za-z0-9_-]{22})$/;
 
 /** A comment is not carried: it belongs to the answer, not to the button. @throws ExecError `internal` for a non-UUID id. */
 export function encodeAction(action: ButtonAction): string {
@@ -43,6 +52,8 @@ export function encodeAction(action: ButtonAction): string {
       return `ap1:r:${packId(action.approvalId)}`;
     case "revoke":
       return `ap1:v:${packId(action.approvalId)}`;
+    case "pairing":
+      return `pr1:${PAIRING_CODE[action.decision]}:${packId(action.requestId)}`;
     case "run":
       return `ui1:${RUN_CODE[action.action]}:${packId(action.runId)}`;
   }
@@ -59,6 +70,10 @@ export function decodeAction(text: string): ButtonAction | undefined {
     const action = RUN_OF.get(verb);
     return action === undefined ? undefined : { kind: "run", action, runId: id };
   }
+  if (prefix === "pr1") {
+    const decision = PAIRING_OF.get(verb);
+    return decision === undefined ? undefined : { kind: "pairing", requestId: id, decision };
+  }
   if (verb === "r") return { kind: "deny-reason", approvalId: id };
   if (verb === "v") return { kind: "revoke", approvalId: id };
   const decision = DECISION_OF.get(verb);
@@ -67,7 +82,7 @@ export function decodeAction(text: string): ButtonAction | undefined {
 
 /** True for text in this codec's reserved space, well-formed or not: it must never be passed on as something typed. */
 export function isActionText(text: string): boolean {
-  return text.startsWith("ap1:") || text.startsWith("ui1:");
+  return /^(ap1|ui1|pr1):/.test(text);
 }
 
 function packId(id: string): string {

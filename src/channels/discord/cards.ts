@@ -6,13 +6,14 @@ import {
   ButtonStyle,
   ComponentType,
 } from "discord.js";
-import type { ApprovalCard, Card, RunCard } from "../../core/cards.ts";
+import type { ApprovalCard, Card, RunCard, TextCard } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
 import type { Messages } from "../../core/words/messages.ts";
 import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
 import { runView } from "../cards/run-view.ts";
+import { textButtons } from "../cards/text-buttons.ts";
 import { excerpt, textCost } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
 import { componentProblems } from "./check.ts";
@@ -82,7 +83,7 @@ function build(card: Card, options: RenderOptions): readonly DiscordMessage[] {
     case "run":
       return [renderRun(card, options)];
     case "text":
-      return textMessages(card, options).map((one) => ({ components: [display(one)] }));
+      return renderText(card, options);
     case "said":
       return [
         {
@@ -229,6 +230,19 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
     ],
   };
 }
+
+/** A question stands in a box of its own, answered or not; everything else is plain prose. */
+function renderText(card: TextCard, options: RenderOptions): readonly DiscordMessage[] {
+  const texts = textMessages(card, options);
+  if (card.actions === undefined) return texts.map((one) => ({ components: [display(one)] }));
+  const buttons = rows(textButtons(card));
+  const colour = COLOURS[buttons.length > 0 ? "pending" : TEXT_COLOUR[card.tone]];
+  return texts.map((one, index) => ({
+    components: [container(colour, [display(one), ...(index === texts.length - 1 ? buttons : [])])],
+  }));
+}
+
+const TEXT_COLOUR = { info: "neutral", success: "success", warning: "neutral", error: "failure" } as const;
 
 function display(content: string): { type: ComponentType.TextDisplay; content: string } {
   return { type: ComponentType.TextDisplay, content };

@@ -294,7 +294,7 @@ export class Outbox {
     const lanes = editLanes(this.options.rates);
     try {
       const stale = await this.inTurn(message, lanes, async () => {
-        if (open && message.card.kind === "approval" && !(await this.stillHasButtons(ref))) return true;
+        if (open && message.card.kind !== "run" && !(await this.stillHasButtons(ref))) return true;
         await this.update(ref, body);
         return false;
       });
@@ -376,5 +376,6 @@ function isPrivate(message: Outbound): boolean {
 /** True while the card can still change by itself or by a press. */
 function isOpen(card: Card): boolean {
   if (card.kind === "approval") return card.state === "pending";
+  if (card.kind === "text") return (card.actions?.length ?? 0) > 0;
   return card.kind === "run" && card.state === "running";
 }

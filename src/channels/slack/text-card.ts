@@ -1,11 +1,12 @@
 /** Text cards: title, prose, fields, code and a hint, in as few messages as Slack's limits allow. Pure. */
 import type { TextCard } from "../../core/cards.ts";
+import { textButtons } from "../cards/text-buttons.ts";
 import { blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
 import { textCost } from "../text/excerpt.ts";
 import { showInvisible } from "../text/visible.ts";
-import { smallPrint } from "./blocks.ts";
+import { buttonBlock, smallPrint } from "./blocks.ts";
 import type { RenderedCard, SlackCardContext } from "./cards.ts";
 import * as limits from "./limits.ts";
 import {
@@ -38,11 +39,12 @@ export function renderText(card: TextCard, context: SlackCardContext): RenderedC
     { elements: preformatted(shorten(showInvisible(clean(card.code ?? "")), limits.CODE_BUDGET)) },
   ];
   const bodies = pack(units.filter((unit) => unit.elements.length > 0));
+  const buttons = buttonBlock(textButtons(card), context.messages.approval.cancel);
   const first = [title, chunks[0] ?? "", hint].filter((part) => part !== "").join(" · ");
   const fallback = fallbackText(first.trim() === "" ? "…" : first, limits.MAX_FALLBACK_TEXT / 2);
   const [head = { text: fallback, blocks: [] }, ...rest] = bodies.map((body, i) => ({
     text: i === 0 ? fallback : "…",
-    blocks: [richText(body), ...(i === bodies.length - 1 ? smallPrint([hint]) : [])],
+    blocks: [richText(body), ...(i === bodies.length - 1 ? [...smallPrint([hint]), ...buttons] : [])],
   }));
   return { messages: [head, ...rest], plain: fallback };
 }

@@ -12,6 +12,7 @@ import type { Messages } from "../../core/words/messages.ts";
 import { type ApprovalView, approvalView, type CardButton } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
 import { type RunView, runView } from "../cards/run-view.ts";
+import { textButtons } from "../cards/text-buttons.ts";
 import { blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
@@ -187,7 +188,8 @@ function renderText(card: TextCard, options: RenderOptions): Rendered {
   for (const piece of slices(clean(card.code ?? ""), budget)) whole.push(pre(piece));
   if (card.hint !== undefined) small(italic(text(clean(card.hint))));
   const packed = pack(whole, budget);
-  return { parts: packed.length === 0 ? [text("…")] : numbered(packed) };
+  const keyboard = keyboardOf(textButtons(card));
+  return { parts: packed.length === 0 ? [text("…")] : numbered(packed), ...(keyboard ? { keyboard } : {}) };
 }
 
 /** Lines of plain text within the budget; a longer line is cut at a grapheme. */

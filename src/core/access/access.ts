@@ -7,6 +7,8 @@ import type { Rank } from "./rank.ts";
 
 /** What access needs to know of an inbound event. */
 export interface Knock {
+  /** The platform event, to tell one that comes again from a new one. */
+  readonly id?: string;
   readonly kind: "message" | "command" | "press";
   readonly route: Route;
   readonly actor: Actor;

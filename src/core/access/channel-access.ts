@@ -2,15 +2,15 @@
  * The one decision function for all surfaces: who may talk, with what rank, and who may decide approvals. Reads the
  * configuration anew for each event, so a change counts from the next message on.
  */
-import type { TextCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { Actor, ChannelId, Route } from "../route.ts";
-import { phrase, type Wording } from "../words/phrase.ts";
+import { phrase } from "../words/phrase.ts";
 import type { Access, Admission, Knock } from "./access.ts";
 import { BotBudget } from "./bot-budget.ts";
 import { holdsToken, refuseSelfApproval } from "./operator.ts";
 import type { Pairing, PairingRequest } from "./pairing.ts";
+import { codeCard } from "./pairing-card.ts";
 import { bareId, expandGroups, includesPerson, ownersOf } from "./people.ts";
 import { atLeast, type Rank } from "./rank.ts";
 import { discordRoom, type RoomVerdict, slackRoom, telegramRoom } from "./rooms.ts";
@@ -71,11 +71,11 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
     if (await mayWrite(config, account, actor, route)) return { kind: "admit", rank: rankOf(config, actor, route) };
     if (knock.command && OPEN_COMMANDS.has(knock.command)) return { kind: "admit", rank: "unknown" };
     if (account.dmPolicy !== "pairing" || route.chatType !== "dm") return refuse(knock, "not on the list");
-    const asked = await pairing.request(actor, route);
+    const asked = await pairing.request(actor, route, knock.id);
     if (asked.kind === "full") return { kind: "ignore", why: "too many pairing requests are waiting" };
     if (asked.kind === "created") await options.onPairingRequest(asked.request);
     else if (knock.command !== START) return { kind: "ignore", why: "has been told the code already" };
-    return { kind: "answer", card: pairingCard(asked.request) };
+    return { kind: "answer", card: codeCard(asked.request) };
   }
 
   async function mayWrite(config: Config, account: AnyAccount, actor: Actor, route: Route): Promise<boolean> {
@@ -210,16 +210,4 @@ function isApprover(config: Config, actor: Actor): boolean {
 
 function isChannel(channel: Actor["channel"]): channel is ChannelId {
   return channel === "web" || channel === "slack" || channel === "discord" || channel === "telegram";
-}
-
-function pairingCard(request: PairingRequest): TextCard<Wording> {
-  return {
-    kind: "text",
-    tone: "info",
-    title: phrase("pairing.title"),
-    text: phrase("pairing.text"),
-    code: request.code,
-    fields: [{ label: phrase("pairing.yourId"), value: `${request.channel}:${request.actor.id}` }],
-    hint: phrase("pairing.hint", { code: request.code }),
-  };
 }

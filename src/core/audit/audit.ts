@@ -195,6 +195,7 @@ function redactEvent(event: AuditEvent, redact: (text: string) => string): Audit
     case "run-touched":
     case "config-changed":
     case "access-granted":
+    case "access-dismissed":
       return plain;
   }
 }

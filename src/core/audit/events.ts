@@ -112,6 +112,8 @@ export type AuditEvent =
     }
   | { readonly type: "config-changed"; readonly paths: readonly string[]; readonly actor: Actor }
   | { readonly type: "access-granted"; readonly actor: Actor; readonly grant: string; readonly by: Actor }
+  /** Somebody who asked to be let in was not. They may ask again. */
+  | { readonly type: "access-dismissed"; readonly actor: Actor; readonly by: Actor }
   | {
       readonly type: "access-refused";
       readonly surface: "http" | "websocket" | "channel";

@@ -31,7 +31,7 @@ export function mapCard<To extends Wording>(card: UnspokenCard, change: (wording
 }
 
 function mapText<To extends Wording>(card: TextCard<Wording>, change: (wording: Wording) => To): TextCard<To> {
-  const { kind, tone, title, text, fields, code, hint } = card;
+  const { kind, tone, title, text, fields, code, hint, actions } = card;
   return {
     kind,
     tone,
@@ -48,5 +48,8 @@ function mapText<To extends Wording>(card: TextCard<Wording>, change: (wording: 
         }),
     ...(code === undefined ? {} : { code: change(code) }),
     ...(hint === undefined ? {} : { hint: change(hint) }),
+    ...(actions === undefined
+      ? {}
+      : { actions: actions.map(({ label, ...action }) => ({ ...action, label: change(label) })) }),
   };
 }

@@ -13,11 +13,11 @@ const MAX_COMMENT = 500;
 const ARM_MS = 400;
 export type Step = "choose" | "confirm-always" | "give-reason";
 
-function Waiting() {
+export function Waiting() {
   return <span class="waiting">{useReader().words.card.sent}</span>;
 }
 
-function useArmed(): boolean {
+export function useArmed(): boolean {
   const [armed, setArmed] = useState(false);
   useEffect(() => later(ARM_MS, () => setArmed(true)), []);
   return armed;

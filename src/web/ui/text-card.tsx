@@ -1,10 +1,13 @@
-import type { TextCard } from "../../core/cards.ts";
+import type { TextAction, TextCard } from "../../core/cards.ts";
 import { plainText } from "../ansi.ts";
 import { useReader } from "../words/reader.ts";
+import { useCardContext } from "./card-context.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { useArmed, Waiting } from "./decide.tsx";
 import { Prose } from "./facts.tsx";
 import { CheckIcon, CrossIcon, InfoIcon, WarningIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
+import { usePress } from "./use-press.ts";
 
 const LOOK = {
   info: { tone: "info", icon: InfoIcon },
@@ -12,6 +15,33 @@ const LOOK = {
   warning: { tone: "pending", icon: WarningIcon },
   error: { tone: "bad", icon: CrossIcon },
 } as const;
+
+const STYLE = { success: "button button-primary", danger: "button button-danger", plain: "button" } as const;
+
+function Actions({ card, actions }: { readonly card: TextCard; readonly actions: readonly TextAction[] }) {
+  const { connected } = useCardContext();
+  const { words: own } = useReader();
+  const { busy, trouble, press } = usePress(card);
+  const off = !useArmed() || busy || !connected.value;
+  return (
+    <>
+      <div class="actions">
+        {actions.map(({ label, style, press: action }) => (
+          <button key={label} type="button" class={STYLE[style]} disabled={off} onClick={() => press(action)}>
+            {label}
+          </button>
+        ))}
+        {busy && <Waiting />}
+      </div>
+      {!connected.value && <p class="notice">{own.card.offline}</p>}
+      {trouble !== undefined && (
+        <p class="notice notice-warning" role="alert">
+          {trouble}
+        </p>
+      )}
+    </>
+  );
+}
 
 export function TextView({ card, titleId }: { readonly card: TextCard; readonly titleId: string }) {
   const { tone, icon: Icon } = LOOK[card.tone];
@@ -70,6 +100,7 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
           <Prose text={card.hint} />
         </p>
       )}
+      {card.actions !== undefined && card.actions.length > 0 && <Actions card={card} actions={card.actions} />}
     </section>
   );
 }

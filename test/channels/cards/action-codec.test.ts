@@ -18,6 +18,11 @@ const action: fc.Arbitrary<ButtonAction> = fc.oneof(
   fc.record({ kind: fc.constant("deny-reason" as const), approvalId: fc.uuid() }),
   fc.record({ kind: fc.constant("revoke" as const), approvalId: fc.uuid() }),
   fc.record({
+    kind: fc.constant("pairing" as const),
+    requestId: fc.uuid(),
+    decision: fc.constantFrom("approve" as const, "dismiss" as const),
+  }),
+  fc.record({
     kind: fc.constant("run" as const),
     action: fc.constantFrom("stop" as const, "full-log" as const, "run-again" as const),
     runId: fc.uuid(),
@@ -56,6 +61,7 @@ describe("button codec (tg-callback-data-64, discord-custom-id-100)", () => {
     "ap1:o:",
     "ap1:x:AAAAAAAAAAAAAAAAAAAAAA",
     "ap2:o:AAAAAAAAAAAAAAAAAAAAAA",
+    "pr1:o:AAAAAAAAAAAAAAAAAAAAAA",
     "ap1:stop:AAAAAAAAAAAAAAAAAAAAAA",
     "ui1:o:AAAAAAAAAAAAAAAAAAAAAA",
     "ap1:o:AAAAAAAAAAAAAAAAAAAAAB",

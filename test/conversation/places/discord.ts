@@ -8,6 +8,7 @@ export const openDiscord: OpenPlace = async ({
   crowd: size = 0,
   rates = "lifted",
   speaks = {},
+  twoOwners = false,
 } = {}) => {
   const emulator = new DiscordEmulator();
   await emulator.start();
@@ -37,7 +38,7 @@ export const openDiscord: OpenPlace = async ({
           execApprovals: { target, approvers: [owner, second] },
         },
       },
-      commands: { ownerAllowFrom: [`discord:${owner}`] },
+      commands: { ownerAllowFrom: [owner, ...(twoOwners ? [second] : [])].map((id) => `discord:${id}`) },
     },
     typed: () => emulator.rest.typing.length,
     direct: (user) => emulator.dm(user),

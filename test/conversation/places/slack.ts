@@ -16,7 +16,14 @@ export const openSlackHttp: OpenPlace = (options) => open("http", options);
 
 async function open(
   mode: "socket" | "http",
-  { target = "channel", crowd: size = 0, rates = "lifted", speaks = {}, redeliverMs }: PlaceOptions = {},
+  {
+    target = "channel",
+    crowd: size = 0,
+    rates = "lifted",
+    speaks = {},
+    redeliverMs,
+    twoOwners = false,
+  }: PlaceOptions = {},
 ): Promise<Place> {
   const emulator = new SlackEmulator({
     ...(redeliverMs ? { delivery: { ...SLACK_DELIVERY, retryMs: redeliverMs } } : {}),
@@ -56,7 +63,7 @@ async function open(
           execApprovals: { target, approvers: [OWNER, SECOND] },
         },
       },
-      commands: { ownerAllowFrom: [`slack:${OWNER}`] },
+      commands: { ownerAllowFrom: [OWNER, ...(twoOwners ? [SECOND] : [])].map((id) => `slack:${id}`) },
     },
     direct: (user) => workspace.openIm(user).id,
     async attach(gateway) {

@@ -10,6 +10,7 @@ export const openTelegram: OpenPlace = async ({
   crowd: size = 0,
   rates = "lifted",
   speaks = {},
+  twoOwners = false,
 } = {}) => {
   const emulator = new TelegramEmulator();
   await emulator.start();
@@ -53,7 +54,7 @@ export const openTelegram: OpenPlace = async ({
           execApprovals: { target, approvers: [owner, second] },
         },
       },
-      commands: { ownerAllowFrom: [`telegram:${owner}`] },
+      commands: { ownerAllowFrom: [owner, ...(twoOwners ? [second] : [])].map((id) => `telegram:${id}`) },
     },
     typed: () => emulator.methods.actions.filter((one) => one.action === "typing").length,
     direct: (user) => user,

@@ -93,6 +93,7 @@ function buttonsOf(card: Card): readonly string[] {
       ? [TAKE_BACK]
       : [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
   }
+  if (card.kind === "text") return (card.actions ?? []).map(({ label }) => label);
   return card.kind === "run" ? card.actions.map((action) => RUN_LABELS[action]) : [];
 }
 
@@ -100,6 +101,8 @@ function actionOf(card: Card, label: string): PressAction {
   const decision = DECISIONS.get(label);
   if (card.kind === "approval" && decision) return { kind: "approval", approvalId: card.approvalId, decision };
   if (card.kind === "approval" && label === TAKE_BACK) return { kind: "revoke", approvalId: card.approvalId };
+  const asked = card.kind === "text" ? card.actions?.find((one) => one.label === label) : undefined;
+  if (asked) return asked.press;
   if (card.kind === "run") {
     const action = card.actions.find((one) => RUN_LABELS[one] === label);
     if (action) return { kind: "run", runId: card.runId, action };

@@ -46,6 +46,8 @@ const listRoom = (channel: Platform, rules: object = {}): object => {
   }
 };
 
+const OWNER: Actor = { kind: "person", channel: "web", accountId: "default", id: "operator" };
+
 let clock: ManualClock;
 let state: TestState;
 let pairing: Pairing;
@@ -56,7 +58,12 @@ let activation: "mention" | "always" | undefined;
 beforeEach(async () => {
   clock = manualClock();
   state = await openTestState(clock);
-  pairing = createPairing(state.store, clock);
+  pairing = createPairing({
+    ...{ store: state.store, queue: state.queue, clock },
+    newId: () => crypto.randomUUID(),
+    askers: () => [],
+    onDecided: async () => {},
+  });
   told = [];
   activation = undefined;
 });
@@ -125,10 +132,10 @@ describe.each(PLATFORMS)("the golden table on %s", (channel) => {
         config = parsed.data as Config;
         const asked = await pairing.request(person(channel, me), dm(channel, me));
         if (asked.kind === "full") throw new Error("full");
-        if (paired) await pairing.approve(asked.request.code);
-        else await pairing.dismiss(asked.request.code);
+        if (paired) await pairing.decide(asked.request.code, "approve", OWNER);
+        else await pairing.decide(asked.request.code, "dismiss", OWNER);
         letters.push(LETTER[await verdict({ actor: person(channel, me), route: dm(channel, me) })]);
-        for (const request of await pairing.list()) await pairing.dismiss(request.code);
+        for (const request of await pairing.list()) await pairing.decide(request.code, "dismiss", OWNER);
         await pairing.revoke(channel, "default", me);
       }
       seen.push(letters.join("    "));
@@ -293,7 +300,7 @@ describe.each(PLATFORMS)("rooms on %s", (channel) => {
     config = configure(channel, {});
     const asked = await pairing.request(person(channel, me), dm(channel, me));
     if (asked.kind === "full") throw new Error("full");
-    await pairing.approve(asked.request.code);
+    await pairing.decide(asked.request.code, "approve", OWNER);
     expect(await verdict({ actor: person(channel, me), route: dm(channel, me) })).toBe("authorized");
     expect(await verdict(here)).toBe("ignore");
   });
@@ -334,27 +341,30 @@ describe("pairing", () => {
     await verdict(stranger("5"));
     const [request] = await pairing.list("telegram");
     const code = request?.code ?? "";
-    const approved = await pairing.approve(` ${code.slice(0, 4).toLowerCase()}-${code.slice(4)} `);
-    expect(approved.actor.id).toBe("5");
+    const approved = await pairing.decide(` ${code.slice(0, 4).toLowerCase()}-${code.slice(4)} `, "approve", OWNER);
+    expect(approved).toMatchObject({ applied: true, request: { actor: { id: "5" } } });
     expect(await verdict(stranger("5"))).toBe("authorized");
-    await expect(pairing.approve(code)).rejects.toMatchObject({ code: "not-found" });
+    expect(await pairing.decide(code, "approve", OWNER)).toMatchObject({ applied: false });
+    await expect(pairing.decide(code, "dismiss", OWNER)).rejects.toMatchObject({ code: "approval-already-decided" });
   });
 
   it("closes approving after five wrong codes", async () => {
     await verdict(stranger("5"));
     const [request] = await pairing.list();
     for (let index = 0; index < 5; index++) {
-      await expect(pairing.approve("WRONG234")).rejects.toMatchObject({ code: "not-found" });
+      await expect(pairing.decide("WRONG234", "approve", OWNER)).rejects.toMatchObject({ code: "not-found" });
     }
-    await expect(pairing.approve(request?.code ?? "")).rejects.toMatchObject({ code: "rate-limited" });
+    await expect(pairing.decide(request?.code ?? "", "approve", OWNER)).rejects.toMatchObject({ code: "rate-limited" });
     clock.advance(10 * 60_000);
-    await expect(pairing.approve(request?.code ?? "")).resolves.toMatchObject({ actor: { id: "5" } });
+    await expect(pairing.decide(request?.code ?? "", "approve", OWNER)).resolves.toMatchObject({
+      request: { actor: { id: "5" } },
+    });
   });
 
   it("revoking closes the door again", async () => {
     await verdict(stranger("5"));
     const [request] = await pairing.list();
-    await pairing.approve(request?.code ?? "");
+    await pairing.decide(request?.code ?? "", "approve", OWNER);
     expect(await pairing.revoke("telegram", "default", "5")).toBe(true);
     expect(await verdict(stranger("5"))).toBe("answer");
   });

@@ -101,6 +101,12 @@ export const errors = translation<typeof english>()({
   "error.access.command": "Je mag /{command} hier niet gebruiken. /whoami toont wat je mag.",
   "error.access.buttons": "Je mag deze knoppen niet gebruiken. /whoami toont wat je mag.",
   "error.access.work": "Je mag me hier geen werk geven. /whoami toont wat je mag.",
+  "error.pairing.approved": "{who} was al toegelaten door {by}.",
+  "error.pairing.dismissed": "Het verzoek van {who} was al afgewezen door {by}. Opnieuw vragen mag.",
+  "error.pairing.expired": "Het verzoek van {who} is verlopen. Opnieuw vragen kan door de bot te schrijven.",
+  "error.pairing.gone": "Dit toelatingsverzoek wordt niet meer bewaard. Opnieuw vragen kan door de bot te schrijven.",
+  "error.pairing.onlyOwner":
+    "Alleen een eigenaar mag mensen toelaten, dus er is niets veranderd. /whoami toont wat je mag.",
   "error.pairing.locked": "Te veel verkeerde codes. Goedkeuren kan tien minuten lang niet.",
   "error.pairing.unknown": "Geen enkel koppelverzoek heeft deze code. Misschien is hij verlopen; vraag om een nieuwe.",
   "error.run.unknown": "Deze uitvoering is niet meer bekend.",

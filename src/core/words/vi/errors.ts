@@ -96,6 +96,13 @@ export const errors = translation<typeof english>()({
   "error.access.command": "Bạn không được dùng /{command} ở đây. /whoami cho biết bạn được làm gì.",
   "error.access.buttons": "Bạn không được dùng các nút này. /whoami cho biết bạn được làm gì.",
   "error.access.work": "Bạn không được giao việc cho tôi ở đây. /whoami cho biết bạn được làm gì.",
+  "error.pairing.approved": "{who} đã được {by} cho phép trước đó.",
+  "error.pairing.dismissed": "Yêu cầu của {who} đã bị {by} bỏ qua trước đó. Người này có thể xin lại.",
+  "error.pairing.expired": "Yêu cầu của {who} đã hết hạn. Người này có thể xin lại bằng cách nhắn cho bot.",
+  "error.pairing.gone":
+    "Yêu cầu xin được cho phép này không còn được lưu. Người đó có thể xin lại bằng cách nhắn cho bot.",
+  "error.pairing.onlyOwner":
+    "Chỉ chủ của bot mới được cho phép người khác, nên không có gì thay đổi. /whoami cho biết bạn được làm gì.",
   "error.pairing.locked": "Quá nhiều mã sai. Việc duyệt bị khóa trong mười phút.",
   "error.pairing.unknown": "Không có yêu cầu ghép nối nào với mã này. Có thể mã đã hết hạn; hãy xin mã mới.",
   "error.run.unknown": "Không còn thông tin về lần chạy đó.",
