@@ -11,6 +11,8 @@ import type { CommandDefinition } from "../commands/command.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config, DiscordAccountConfig, SlackAccountConfig, TelegramAccountConfig } from "../core/config/schema.ts";
 import type { Secrets } from "../core/config/secrets.ts";
+import type { Route } from "../core/route.ts";
+import type { Language } from "../core/words/languages.ts";
 import { nativeCommands } from "./native-commands.ts";
 
 export interface ChannelsOptions {
@@ -47,6 +49,12 @@ export async function buildChannels(options: ChannelsOptions): Promise<Channel[]
     if (account.enabled) channels.push(await hold(() => telegramChannel(id, account, options)));
   }
   return channels;
+}
+
+/** The configured language of what is said on this route. */
+export function localeOf({ channels, messages }: Config, route: Route): Language {
+  const account = route.channel === "web" ? undefined : channels[route.channel]?.accounts[route.accountId];
+  return account?.locale ?? messages.locale;
 }
 
 /** Paths that platforms post to on the gateway's own port. */

@@ -8,83 +8,70 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Channel, Inbound } from "../channels/channel.ts";
 import { createRedactor } from "../channels/text/redact.ts";
-import { WEB_ACCOUNT, WebChannel } from "../channels/web/adapter.ts";
-import { complete } from "../commands/complete.ts";
+import { WebChannel } from "../channels/web/adapter.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
 import { approvalTargets } from "../core/access/approval-targets.ts";
-import { approversOf, createChannelAccess } from "../core/access/channel-access.ts";
+import { createChannelAccess } from "../core/access/channel-access.ts";
 import { createPairing } from "../core/access/pairing.ts";
-import { ownersOf } from "../core/access/people.ts";
-import type { Rank } from "../core/access/rank.ts";
 import { createApprovals } from "../core/approvals/approvals.ts";
 import { APPROVALS_FILE, openApprovalsFile } from "../core/approvals/approvals-file.ts";
-import { type ApprovalRecord, slugOf } from "../core/approvals/record.ts";
 import { type Audit, createAudit } from "../core/audit/audit.ts";
 import { type Clock, type NewId, systemClock } from "../core/clock.ts";
 import { boundAgent } from "../core/config/bindings.ts";
 import type { LoadedConfig } from "../core/config/load.ts";
 import type { Config } from "../core/config/schema.ts";
-import { ExecError } from "../core/errors.ts";
 import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
-import { createDeliveries } from "../core/events/deliveries.ts";
 import { createReaders } from "../core/events/readers.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
 import { createWakes } from "../core/events/wakes.ts";
 import { createPatchRequests } from "../core/exec/apply-patch/request.ts";
 import { createApplyPatchTool } from "../core/exec/apply-patch/tool.ts";
-import { channelMarks, checkEnvOverrides } from "../core/exec/env.ts";
-import { createExecTool } from "../core/exec/exec-tool.ts";
-import { cachedFileFacts, freshFileFacts } from "../core/exec/file-facts.ts";
-import { preflight } from "../core/exec/preflight.ts";
+import { cachedFileFacts } from "../core/exec/file-facts.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import { runCard } from "../core/exec/run-card.ts";
-import { createRunRecorder } from "../core/exec/run-recorder.ts";
-import { Runs } from "../core/exec/runs.ts";
-import { agentSettings, DEFAULT_YIELD_MS, defaultAgentId, findAgent } from "../core/exec/settings.ts";
-import { chooseShell } from "../core/exec/shell.ts";
-import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
-import { createGatewayHost } from "../core/hosts/gateway-host.ts";
-import { recheckBinding } from "../core/policy/binding.ts";
-import type { ReasonCode } from "../core/policy/decision.ts";
-import { layerPhrase, reasonPhrase } from "../core/policy/reasons.ts";
-import { createLeftovers } from "../core/process/leftovers.ts";
+import { agentSettings, defaultAgentId, isSandboxed } from "../core/exec/settings.ts";
 import { processLimits } from "../core/process/limits.ts";
 import { Recordings } from "../core/process/recording.ts";
 import { ProcessSessions } from "../core/process/registry.ts";
 import { createSupervisor } from "../core/process/supervisor.ts";
-import { type Actor, actorLabel, type Route } from "../core/route.ts";
+import type { Actor, Route } from "../core/route.ts";
 import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
-import type { Language } from "../core/words/languages.ts";
 import { phrase } from "../core/words/phrase.ts";
-import { inLanguage } from "../core/words/say.ts";
 import { createGatewayAgents } from "./agents.ts";
-import { buildChannels, platformRequests, startChannel } from "./channels.ts";
+import { buildChannels, localeOf, startChannel } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
-import { createGatewayCron, cronMethods } from "./cron.ts";
+import { createCompletions } from "./completions.ts";
+import { createGatewayCron } from "./cron.ts";
+import { createGatewayDeliveries } from "./deliveries.ts";
 import { createElsewhere } from "./elsewhere.ts";
+import { createGatewayExec } from "./exec.ts";
 import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
+import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
 import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
 import { createPolicyService, explainCard } from "./policy-service.ts";
-import { redactCard } from "./redact-card.ts";
-import { createReplays } from "./replays.ts";
-import { reviewWith } from "./reviewer.ts";
+import { Readiness } from "./readiness.ts";
 import { createRunLog } from "./run-log.ts";
+import { createGatewayRuns } from "./runs.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
-import type { ReadinessCheck, RunningServer, ServerDeps } from "./server-deps.ts";
-import { idsOfMessage, loggedAudit, loggedRuns } from "./story-log.ts";
+import type { RunningServer } from "./server-deps.ts";
+import { createServerFacade } from "./server-facade.ts";
+import { createSettlement } from "./settlement.ts";
+import { loggedAudit, loggedRuns } from "./story-log.ts";
 import { createTools, type InvokeTool } from "./tools.ts";
 
 /** Queue and channels get this much of the drain time; the rest is for children. */
 const QUEUE_DRAIN_SHARE = 0.3;
+/** How long a conversation knows that there is no agent. */
+const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
 
 export interface GatewayOptions {
   readonly loaded: LoadedConfig;
@@ -155,7 +142,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       })
     : undefined;
 
-  const leftovers = createLeftovers();
   const limits = processLimits(loaded.environment.vars);
   const supervisor = createSupervisor({ clock });
   const processSessions = new ProcessSessions({
@@ -185,7 +171,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const pairing = createPairing({
     ...{ store, queue, clock, newId },
-    askers: (request) => [...ownerRoutes(config(), request), WEB_MAIN_ROUTE],
+    askers: (request) => [...ownerRoutes(config(), request), OPERATOR_ROUTE],
     onDecided: (request) => recordPairing(audit, request),
   });
   const pairingDesk = createPairingDesk({ pairing, audit, deliveries: () => deliveries });
@@ -205,9 +191,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     gatewayId,
     mayDecide: (actor, record, route) => access.mayDecide(actor, record, route),
     onForeignSettled: (record) => announcements.showApproval(record.id),
-    takeBack,
+    takeBack: (record) => settlement.takeBack(record),
     onRevoked: (record) => announcements.showApproval(record.id),
   });
+  const completions = createCompletions({ config, approvals, sessions: processSessions });
   const webChannel = new WebChannel({
     store,
     clock,
@@ -241,99 +228,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     })),
   ];
   const readers = createReaders({ store, configured: (route) => localeOf(config(), route) });
-  const deliveries = createDeliveries({
-    store,
-    queue,
-    clock,
-    findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
-    prepare: (card) => redactCard(card, redactor),
+  const deliveries = createGatewayDeliveries({
+    ...{ store, queue, clock, channels, redactor, readers, logger, metrics },
     onUndelivered: (lost) => announcements.undelivered(lost),
-    languageOf: readers.languageOf,
-    onDelivered: ({ channel, kind, waitedMs, entity, key, messageId, maybeTwice }) => {
-      const line = { ...idsOfMessage(entity, key), channel, kind, messageId, waitedMs };
-      if (maybeTwice) logger.warn(line, "delivered, maybe twice: an earlier try was cut off");
-      else logger.info(line, "delivered");
-      metrics.deliveries.delivered.inc({ channel, kind });
-      metrics.deliveries.seconds.observe({ channel }, waitedMs / 1000);
-    },
   });
-
-  const snapshots = new ShellSnapshots({ stateDir, env: process.env, home: loaded.home, clock });
-  const gatewayHost = createGatewayHost({
-    supervisor,
-    env: process.env,
-    get path() {
-      return searchPath.folders();
-    },
-    secretNames: namesOf(loaded.secrets.values, process.env),
-    snapshots,
-  });
-  /** Start-up files can be slow: they are read beside the start, so that the first command does not wait for them. */
-  const warmUp = async () => {
-    await searchPath.ready();
-    await snapshots.for(chooseShell(process.env, searchPath.folders()), searchPath.folders());
-  };
   const recordings = new Recordings(join(stateDir, "recordings"));
-  const recorder = createRunRecorder({
-    recordings,
-    clock,
-    mode: (agentId) => agentSettings(config(), agentId, stateDir).exec.record,
-    onError,
-  });
-  const runs = new Runs({
-    store,
-    clock,
-    audit,
+  const { runs, recorder, warmUp } = createGatewayRuns({
+    ...{ store, clock, audit, config, stateDir, loaded, gatewayId, instanceId, cluster, onError },
+    ...{ policy, recordings, searchPath, supervisor },
     sessions: processSessions,
-    leftovers,
-    gatewayId,
-    instanceId,
-    hosts: new Map([["gateway", gatewayHost]]),
-    recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
-    revokedBy: async ({ agentId, sessionKey, host }) => {
-      const { security } = await policy.resolve({ agentId, sessionKey, host, fromChannel: false });
-      return security.value === "deny" ? layerPhrase(security.from) : undefined;
-    },
-    limits: () => {
-      const { maxConcurrentRuns, maxConcurrentRunsPerAgent, maxQueuedRuns } = config().limits;
-      return { total: maxConcurrentRuns, perAgent: maxConcurrentRunsPerAgent, queued: maxQueuedRuns };
-    },
-    mayStart: () => cluster?.isMember ?? true,
-    mayStartAgain: async () => cluster?.regain() ?? true,
-    recorder,
-    channelContext: (spec) =>
-      spec.route ? channelMarks({ senderId: spec.requester.id, chatId: spec.route.chatId }) : {},
-    onError,
   });
-
-  const exec = createExecTool({
-    config,
-    stateDir,
-    sessions,
-    approvals,
-    runs,
-    audit,
-    resolvePolicy: policy.resolve,
-    decide: policy.decide,
-    checkEnv: checkEnvOverrides,
-    preflight,
-    sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
-    elevated: async () => ({
-      refused: phrase("error.elevated"),
-    }),
-    noteUse(decision, command, agentId) {
-      for (const { entry, resolvedPath } of decision.segments) {
-        if (entry) approvalsFile.noteUse({ agentId, rule: entry, command, ...(resolvedPath ? { resolvedPath } : {}) });
-      }
-    },
-    review: reviewWith(config, loaded.secrets.models, (why) =>
-      logger.warn(`the automatic reviewer gave no answer, so a person is asked: ${why}`),
-    ),
-    yieldMs: (settings) => settings.exec.backgroundMs ?? limits.yieldMs ?? DEFAULT_YIELD_MS,
-    forget: (session) => processSessions.forget(session),
-    warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(reasonPhrase),
+  const exec = createGatewayExec({
+    ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs },
+    modelKeys: loaded.secrets.models,
+    processes: processSessions,
+    yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
-    defaultRoute: WEB_MAIN_ROUTE,
   });
   const wakes = createWakes({
     store,
@@ -352,7 +262,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const heartbeats = createGatewayHeartbeats({
     ...{ store, queue, clock, wakes, config, stateDir },
     hasModel: (agentId) => agents.hasModel(agentId, "heartbeat"),
-    operatorRoute: WEB_MAIN_ROUTE,
+    operatorRoute: OPERATOR_ROUTE,
     onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
   });
   const announcements: Announcements = createAnnouncements({
@@ -363,18 +273,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     events: systemEvents,
     wakeOnDenial: () => config().approvals.wakeOnDenial,
     execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
-    approvalTargets: (record) => approvalTargets(config(), record, WEB_MAIN_ROUTE),
+    approvalTargets: (record) => approvalTargets(config(), record, OPERATOR_ROUTE),
     responsible: (origin) => {
       const owners = ownerRoutes(config(), origin);
-      return owners.length > 0 ? owners : [WEB_MAIN_ROUTE];
+      return owners.length > 0 ? owners : [OPERATOR_ROUTE];
     },
-    operatorRoute: WEB_MAIN_ROUTE,
+    operatorRoute: OPERATOR_ROUTE,
     endSeen: (runId) => {
       const session = processSessions.byRun(runId);
       return session?.endAcknowledged ? "acknowledged" : session?.endObserved ? "observed" : "no";
     },
     onError,
   });
+  const settlement = createSettlement({ approvals, approvalsFile, announcements, exec, audit, metrics, logger });
   // First, so that what a card offers to replay is whole.
   runs.listen({ finished: recorder.finished });
   runs.listen(loggedRuns(logger));
@@ -420,20 +331,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const runLog = createRunLog({ runs, sessions: processSessions, redact: (text) => redactor.redact(text).text });
 
-  let phase: "starting" | "ready" | "draining" = "starting";
-  const readiness = async () => {
-    const checks = await Promise.all([
-      check("store", () => store.health()),
-      check("queue", () => queue.health()),
-      ...(cluster ? [check("cluster", () => cluster.health())] : []),
-      check("approvals-file", async () => {
-        const damage = approvalsFile.damage();
-        if (damage) throw new Error(damage);
-      }),
-    ]);
-    return { ready: phase === "ready" && checks.every((one) => one.ok), checks };
-  };
-
+  const about = { version, gatewayId, startedAtMs };
+  const readiness = new Readiness({ store, queue, cluster, approvalsFile, channels, clock, ...about });
   const services: CommandServices = {
     commands: COMMANDS,
     exec,
@@ -454,25 +353,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
       return explainCard(command, judged.decision);
     },
-    async status() {
-      const [{ ready, checks }, queueCounts] = await Promise.all([readiness(), queue.counts()]);
-      return {
-        version,
-        gatewayId,
-        upMs: clock.now() - startedAtMs,
-        state: phase === "draining" ? "draining" : ready ? "ready" : "not-ready",
-        problems: checks.filter((one) => !one.ok).map((one) => `${one.name}: ${one.detail ?? "not available"}`),
-        channels: channels.map((channel) => {
-          const { state: channelState, detail, accountId } = channel.status();
-          return {
-            name: accountId === "default" ? channel.id : `${channel.id}/${accountId}`,
-            state: channelState,
-            ...(detail ? { detail } : {}),
-          };
-        }),
-        queue: queueCounts,
-      };
-    },
+    status: () => readiness.status(),
     runCard: (record) => runCard(record),
   };
   const ingress: Ingress = createIngress({
@@ -492,54 +373,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logFile: runLog.file,
   });
 
-  /** Exactly the rules that this request stored. */
-  async function takeBack({ request }: ApprovalRecord) {
-    const stored = new Set(request.alwaysStores.map((rule) => JSON.stringify([rule.pattern, rule.argPattern])));
-    return approvalsFile.revoke(request.agentId, (rule) => stored.has(JSON.stringify([rule.pattern, rule.argPattern])));
-  }
-
-  /** What a person decided becomes effect: stored rule, run, final card. Runs at least once per settled record. */
-  async function onSettled(record: ApprovalRecord): Promise<void> {
-    metrics.approvals.resolved.inc({ state: record.status === "pending" ? "expired" : record.status });
-    await announcements.settled(record);
-    const unanswered = record.status === "expired" && record.request.fallback !== undefined;
-    if (record.status !== "allowed" && !unanswered) return;
-    if (record.decision === "allow-always" && !record.revoked) {
-      await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
-      await audit.record({
-        type: "allowlist-changed",
-        change: "added",
-        agentId: record.request.agentId,
-        patterns: record.request.alwaysStores.map((entry) => entry.pattern),
-        actor: record.decidedBy ?? record.request.requester,
-        approvalId: record.id,
-      });
-    }
-    // Taken back while it was being stored.
-    if ((await approvals.get(record.id))?.revoked) await takeBack(record);
-    try {
-      await exec.runApproved(record);
-    } catch (error) {
-      // The run's own record and card say why it did not start; only an unexpected fault is tried again.
-      if (!(error instanceof ExecError)) throw error;
-      logger.warn({ approvalId: record.id, code: error.code }, error.message);
-    }
-  }
-
-  async function completions(text: string, rank: Rank) {
-    return complete(text, {
-      commands: COMMANDS,
-      rank,
-      sessions: processSessions
-        .list(`agent:${defaultAgentId(config())}`)
-        .map((one) => ({ id: one.id, label: one.name })),
-      approvals: (await approvals.pending()).map((record) => ({
-        slug: slugOf(record.id),
-        command: record.request.command,
-      })),
-    });
-  }
-
   let server: RunningServer | undefined;
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
@@ -547,7 +380,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await recordings.start(clock.now());
     await cluster?.join(elsewhere.answers);
     await runs.sweep();
-    await approvals.start(onSettled);
+    await approvals.start(settlement.onSettled);
     for (const record of await approvals.pending()) {
       if (record.gatewayId !== gatewayId || !listen) continue;
       await approvals.annotate(record.id, { statusLine: phrase("request.restarted") });
@@ -568,9 +401,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       queued: () => runs.queued().length,
       pendingApprovals: async () => (await approvals.pending()).length,
     });
-    phase = "ready";
+    readiness.phase = "ready";
     if (!listen) return undefined;
-    server = await startServer(serverDeps(), {
+    const facade = createServerFacade({
+      ...{ ...about, clock, newId, logger, config, metrics, audit, state, token: options.token },
+      ...{ access, approvals, pairingDesk, channels, completions, cron, elsewhere, invokeTool },
+      ...{ readers, readiness, recordings, redactor, webChats: webChannel },
+    });
+    server = await startServer(facade, {
       host: options.host,
       port: options.port,
       limits: {
@@ -584,7 +422,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function stop({ drainMs, reason }: { readonly drainMs: number; readonly reason: string }): Promise<void> {
-    phase = "draining";
+    readiness.phase = "draining";
     agents.drain();
     runs.drain();
     announcements.stop();
@@ -601,109 +439,5 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await processSessions.close();
   }
 
-  const { boardQueues } = state;
-  if (config().redis.board && !boardQueues)
-    logger.warn("redis.board is on without a Redis: there is nothing at /queues");
-  const openQueueBoard =
-    config().redis.board && boardQueues
-      ? async () => {
-          const { createQueueBoard } = await import("./queue-board.ts");
-          return createQueueBoard(() => boardQueues((text) => redactor.redact(text).text));
-        }
-      : undefined;
-  const serverDeps = (): ServerDeps => ({
-    version,
-    gatewayId,
-    startedAtMs,
-    clock,
-    newId,
-    logger,
-    auth: {
-      token: options.token,
-      allowedOrigins: config().gateway.allowedOrigins,
-      allowedHosts: config().gateway.allowedHosts,
-    },
-    metrics,
-    audit,
-    webChats: webChannel,
-    platformRequests: platformRequests(channels, config()),
-    complete: async (text, actor) => {
-      const language = await readers.languageOf(WEB_MAIN_ROUTE, actor);
-      const items = await completions(text, await access.rank(actor, undefined));
-      return items.map((item) => ({ ...item, detail: inLanguage(item.detail, language) }));
-    },
-    runLog: elsewhere.runLog,
-    recordings: createReplays({ recordings, redactor, clock }),
-    invokeTool,
-    ...(openQueueBoard ? { openQueueBoard } : {}),
-    async listApprovals() {
-      return (await approvals.pending()).map((record) => ({
-        id: record.id,
-        slug: slugOf(record.id),
-        command: redactor.redact(record.request.command).text,
-        cwd: record.request.cwd,
-        agentId: record.request.agentId,
-        requester: actorLabel(record.request.requester),
-        createdAtMs: record.createdAtMs,
-        expiresAtMs: record.expiresAtMs,
-        offered: record.request.offered,
-      }));
-    },
-    async resolveApproval({ id, decision, comment, actor }) {
-      const { record } = await approvals.resolve(id, decision, actor, comment ? { comment } : {});
-      return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
-    },
-    cron: cronMethods(cron, config, newId),
-    pairing: pairingDesk.methods,
-    channelReports: () =>
-      channels.map((channel) => ({
-        ...channel.status(),
-        approvers: approversOf(config(), channel.id, channel.accountId),
-        buttons: channel.capabilities.buttons,
-      })),
-    readiness,
-  });
-
   return { gatewayId, audit, invokeTool, start, stop };
-}
-
-/** How long a conversation knows that there is no agent. */
-const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
-
-/** Where requests go that come from no chat: the operator's own. */
-const WEB_MAIN_ROUTE: Route = { channel: "web", accountId: WEB_ACCOUNT, chatType: "dm", chatId: "main" };
-
-/** Direct messages with the owners of a channel, by the account that is meant. */
-function ownerRoutes(config: Config, { channel, accountId }: Pick<Route, "channel" | "accountId">): Route[] {
-  return ownersOf(config, channel).map((chatId) => ({ channel, accountId, chatType: "dm", chatId }));
-}
-
-/** The configured language of what is said on this route. */
-function localeOf({ channels, messages }: Config, route: Route): Language {
-  const account = route.channel === "web" ? undefined : channels[route.channel]?.accounts[route.accountId];
-  return account?.locale ?? messages.locale;
-}
-
-/** Variables of the gateway that hold a secret of the configuration, under whatever name: they never reach a child. */
-function namesOf(secrets: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  return Object.entries(env).flatMap(([name, value]) => (value && secrets.includes(value) ? [name] : []));
-}
-
-/** Reasons after which what runs is the text as it stands, not something pinned to files. */
-const UNPINNED: ReadonlySet<ReasonCode> = new Set(["cannot-pin", "script-not-bindable", "script-missing"]);
-
-async function check(name: string, probe: () => Promise<void>): Promise<ReadinessCheck> {
-  try {
-    await probe();
-    return { name, ok: true };
-  } catch (error) {
-    return { name, ok: false, detail: (error as Error).message };
-  }
-}
-
-/** Whether this session has to run in a sandbox (hosts.md section 2.1). Without a backend such calls fail closed. */
-function isSandboxed(config: Config, sessionKey: string, agentId: string): boolean {
-  const mode = findAgent(config, agentId)?.sandbox?.mode ?? config.agents.defaults.sandbox.mode;
-  if (mode === "off") return false;
-  return mode === "all" || sessionKey !== `agent:${agentId}:main`;
 }

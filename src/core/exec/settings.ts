@@ -52,3 +52,10 @@ export function expandHome(path: string): string {
 export function heartbeatSettings(config: Config, agentId: string): Config["agents"]["defaults"]["heartbeat"] {
   return { ...config.agents.defaults.heartbeat, ...findAgent(config, agentId)?.heartbeat };
 }
+
+/** Whether this session has to run in a sandbox (hosts.md section 2.1). Without a backend such calls fail closed. */
+export function isSandboxed(config: Config, sessionKey: string, agentId: string): boolean {
+  const mode = findAgent(config, agentId)?.sandbox?.mode ?? config.agents.defaults.sandbox.mode;
+  if (mode === "off") return false;
+  return mode === "all" || sessionKey !== `agent:${agentId}:main`;
+}

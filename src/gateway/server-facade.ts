@@ -1,0 +1,129 @@
+/** The gateway as the HTTP and WebSocket server sees it: each question of a client answered by the service that knows. */
+import type { Logger } from "pino";
+import type { Channel } from "../channels/channel.ts";
+import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
+import type { WebChats } from "../channels/web/chats.ts";
+import type { Access } from "../core/access/access.ts";
+import { approversOf } from "../core/access/channel-access.ts";
+import type { Approvals } from "../core/approvals/approvals.ts";
+import { slugOf } from "../core/approvals/record.ts";
+import type { Audit } from "../core/audit/audit.ts";
+import type { Clock, NewId } from "../core/clock.ts";
+import type { Config } from "../core/config/schema.ts";
+import type { Cron } from "../core/events/cron.ts";
+import type { Readers } from "../core/events/readers.ts";
+import type { Recordings } from "../core/process/recording.ts";
+import { actorLabel } from "../core/route.ts";
+import type { State } from "../core/store/open-state.ts";
+import { inLanguage } from "../core/words/say.ts";
+import { platformRequests } from "./channels.ts";
+import type { Completions } from "./completions.ts";
+import { cronMethods } from "./cron.ts";
+import type { Elsewhere } from "./elsewhere.ts";
+import type { GatewayMetrics } from "./metrics.ts";
+import { OPERATOR_ROUTE } from "./notice-routes.ts";
+import type { GatewayPairingDesk } from "./pairing-desk.ts";
+import type { Readiness } from "./readiness.ts";
+import { createReplays } from "./replays.ts";
+import type { ServerDeps } from "./server-deps.ts";
+import type { InvokeTool } from "./tools.ts";
+
+export interface ServerFacadeOptions {
+  readonly version: string;
+  readonly gatewayId: string;
+  readonly startedAtMs: number;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly logger: Logger;
+  readonly token: string | undefined;
+  readonly config: () => Config;
+  readonly metrics: GatewayMetrics;
+  readonly audit: Audit;
+  readonly access: Access;
+  readonly approvals: Approvals;
+  readonly pairingDesk: GatewayPairingDesk;
+  readonly channels: readonly Channel[];
+  readonly completions: Completions;
+  readonly cron: Cron;
+  readonly elsewhere: Elsewhere;
+  readonly invokeTool: InvokeTool;
+  readonly readers: Readers;
+  readonly readiness: Readiness;
+  readonly recordings: Recordings;
+  readonly redactor: Redactor & SecretFinder;
+  readonly state: Pick<State, "boardQueues">;
+  readonly webChats: WebChats;
+}
+
+export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
+  const { version, gatewayId, startedAtMs, clock, newId, logger, config, metrics, audit } = options;
+  const { access, approvals, pairingDesk, channels, completions, cron, elsewhere, invokeTool } = options;
+  const { readers, readiness, recordings, redactor } = options;
+  return {
+    version,
+    gatewayId,
+    startedAtMs,
+    clock,
+    newId,
+    logger,
+    auth: {
+      token: options.token,
+      allowedOrigins: config().gateway.allowedOrigins,
+      allowedHosts: config().gateway.allowedHosts,
+    },
+    metrics,
+    audit,
+    webChats: options.webChats,
+    platformRequests: platformRequests(channels, config()),
+    complete: async (text, actor) => {
+      const language = await readers.languageOf(OPERATOR_ROUTE, actor);
+      const items = await completions(text, await access.rank(actor, undefined));
+      return items.map((item) => ({ ...item, detail: inLanguage(item.detail, language) }));
+    },
+    runLog: elsewhere.runLog,
+    recordings: createReplays({ recordings, redactor, clock }),
+    invokeTool,
+    ...queueBoard(options),
+    async listApprovals() {
+      return (await approvals.pending()).map((record) => ({
+        id: record.id,
+        slug: slugOf(record.id),
+        command: redactor.redact(record.request.command).text,
+        cwd: record.request.cwd,
+        agentId: record.request.agentId,
+        requester: actorLabel(record.request.requester),
+        createdAtMs: record.createdAtMs,
+        expiresAtMs: record.expiresAtMs,
+        offered: record.request.offered,
+      }));
+    },
+    async resolveApproval({ id, decision, comment, actor }) {
+      const { record } = await approvals.resolve(id, decision, actor, comment ? { comment } : {});
+      return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
+    },
+    cron: cronMethods(cron, config, newId),
+    pairing: pairingDesk.methods,
+    channelReports: () =>
+      channels.map((channel) => ({
+        ...channel.status(),
+        approvers: approversOf(config(), channel.id, channel.accountId),
+        buttons: channel.capabilities.buttons,
+      })),
+    readiness: () => readiness.now(),
+  };
+}
+
+function queueBoard({ state, config, redactor, logger }: ServerFacadeOptions): Pick<ServerDeps, "openQueueBoard"> {
+  if (!config().redis.board) return {};
+  const { boardQueues } = state;
+  if (!boardQueues) {
+    logger.warn("redis.board is on without a Redis: there is nothing at /queues");
+    return {};
+  }
+  return {
+    async openQueueBoard() {
+      const { createQueueBoard } = await import("./queue-board.ts");
+      return createQueueBoard(() => boardQueues((text) => redactor.redact(text).text));
+    },
+  };
+}
