@@ -1,5 +1,6 @@
 /** A child with pipes for output. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import type { DirectChild, DirectSpawn } from "./direct-spawn.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 import type { SpawnPlan } from "./types.ts";
 
@@ -7,26 +8,8 @@ import type { SpawnPlan } from "./types.ts";
 const WRITE_ACCEPTED_MS = 250;
 
 /** Throws what `spawn` throws (E2BIG, EBADF …); everything else arrives at `events`. */
-export function spawnPipes(plan: SpawnPlan, events: TransportEvents): Transport {
-  const options = (detached: boolean): SpawnOptions => ({
-    cwd: plan.cwd,
-    env: plan.env as NodeJS.ProcessEnv,
-    detached,
-    windowsHide: true,
-    // /dev/null rather than a closed pipe: programs such as rg search their folder unless stdin is a pipe.
-    stdio: [plan.stdin === "open" ? "pipe" : "ignore", "pipe", "pipe"],
-    ...(plan.argv0 === undefined ? {} : { argv0: plan.argv0 }),
-  });
-  let ownGroup = process.platform !== "win32";
-  let child: ChildProcess;
-  try {
-    child = spawn(plan.file, plan.args, options(ownGroup));
-  } catch (error) {
-    // Some supervisors hand us descriptors with which a new session can not be made.
-    if ((error as NodeJS.ErrnoException).code !== "EBADF") throw error;
-    ownGroup = false;
-    child = spawn(plan.file, plan.args, options(false));
-  }
+export function spawnPipes(plan: SpawnPlan, events: TransportEvents, direct?: DirectSpawn): Transport {
+  const { child, ownGroup } = start(plan, direct);
   let failed = false;
   let stdinEnded = plan.stdin === "closed";
   child.on("error", (error) => {
@@ -90,4 +73,30 @@ export function spawnPipes(plan: SpawnPlan, events: TransportEvents): Transport 
       child.stderr?.destroy();
     },
   };
+}
+
+/** Both ways give the same child; the direct one, where there is one, costs a fraction. */
+function start(
+  plan: SpawnPlan,
+  direct: DirectSpawn | undefined,
+): { readonly child: ChildProcess | DirectChild; readonly ownGroup: boolean } {
+  const started = direct?.(plan);
+  if (started !== undefined) return { child: started, ownGroup: true };
+  const options = (detached: boolean): SpawnOptions => ({
+    cwd: plan.cwd,
+    env: plan.env as NodeJS.ProcessEnv,
+    detached,
+    windowsHide: true,
+    // /dev/null rather than a closed pipe: programs such as rg search their folder unless stdin is a pipe.
+    stdio: [plan.stdin === "open" ? "pipe" : "ignore", "pipe", "pipe"],
+    ...(plan.argv0 === undefined ? {} : { argv0: plan.argv0 }),
+  });
+  const ownGroup = process.platform !== "win32";
+  try {
+    return { child: spawn(plan.file, plan.args, options(ownGroup)), ownGroup };
+  } catch (error) {
+    // Some supervisors hand us descriptors with which a new session can not be made.
+    if ((error as NodeJS.ErrnoException).code !== "EBADF") throw error;
+    return { child: spawn(plan.file, plan.args, options(false)), ownGroup: false };
+  }
 }

@@ -5,6 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { type Clock, systemClock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
+import { type DirectSpawn, loadDirectSpawn } from "./direct-spawn.ts";
 import { spawnPipes } from "./pipes.ts";
 import { createOwnTextCheck } from "./plain-ascii.ts";
 import { ChildSignals, type LoadPty, loadNodePty, spawnPty } from "./pty.ts";
@@ -28,6 +29,8 @@ export interface SupervisorOptions {
   /** Default true; `OPENCLAW_CHILD_OOM_SCORE_ADJ=0` turns it off. */
   readonly preferOomKill?: boolean;
   readonly loadPty?: LoadPty;
+  /** The way that costs less than Node's. Default: where it was built; null: never. */
+  readonly directSpawn?: DirectSpawn | null;
 }
 
 /** A handle that also says whether anything was started at all. */
@@ -63,6 +66,7 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
     drainMaxMs: options.drainMaxMs ?? DRAIN_MAX_MS,
   };
   const loadPty = options.loadPty ?? loadNodePty();
+  const direct = options.directSpawn === undefined ? loadDirectSpawn() : (options.directSpawn ?? undefined);
   const childSignals = new ChildSignals();
   const live = new Set<Run>();
   let stopped = false;
@@ -74,7 +78,7 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
     start(plan) {
       if (stopped) throw new ExecError("draining", "The process supervisor is shut down: the gateway is stopping.");
       assertNoNul(plan);
-      const run = new Run(plan, deps, (events) => openTransport(plan, events, loadPty, childSignals));
+      const run = new Run(plan, deps, (events) => openTransport(plan, events, { loadPty, childSignals, direct }));
       live.add(run);
       void run.ended.then(() => live.delete(run));
       if (options.preferOomKill !== false && run.pid !== undefined) preferOomKill(run.pid);
@@ -90,11 +94,16 @@ export function createSupervisor(options: SupervisorOptions = {}): Supervisor {
   };
 }
 
+interface Ways {
+  readonly loadPty: LoadPty;
+  readonly childSignals: ChildSignals;
+  readonly direct: DirectSpawn | undefined;
+}
+
 function openTransport(
   plan: SpawnPlan,
   events: TransportEvents,
-  loadPty: LoadPty,
-  childSignals: ChildSignals,
+  { loadPty, childSignals, direct }: Ways,
 ): { readonly transport: Transport; readonly warnings: readonly string[] } {
   const warnings: string[] = [];
   if (plan.pty !== undefined) {
@@ -107,7 +116,8 @@ function openTransport(
   }
   try {
     // A session asked for as a terminal stays writable without one.
-    return { transport: spawnPipes(plan.pty === undefined ? plan : { ...plan, stdin: "open" }, events), warnings };
+    const piped: SpawnPlan = plan.pty === undefined ? plan : { ...plan, stdin: "open" };
+    return { transport: spawnPipes(piped, events, direct), warnings };
   } catch (error) {
     throw spawnError(plan, error as NodeJS.ErrnoException);
   }
