@@ -41,7 +41,7 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
   async function resolve(query: PolicyQuery): Promise<EffectivePolicy> {
     const config = options.config();
     await options.searchPath.ready();
-    const session = await options.sessions.overrides(query.sessionKey);
+    const session = query.overrides ?? (await options.sessions.overrides(query.sessionKey));
     return resolvePolicy({
       host: query.host,
       config: config.tools.exec,
@@ -66,7 +66,7 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
       const config = options.config();
       const settings = agentSettings(config, scope.agentId, options.stateDir);
       const overrides = await options.sessions.overrides(scope.sessionKey);
-      const policy = await resolve({ ...scope, host: "gateway", fromChannel: true });
+      const policy = await resolve({ ...scope, host: "gateway", fromChannel: true, overrides });
       const ownExec = findAgent(config, scope.agentId)?.tools?.exec;
       const from = (key: "host" | "node") =>
         overrides[key] !== undefined

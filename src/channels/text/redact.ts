@@ -123,6 +123,8 @@ export function createRedactor(known: Iterable<string> = []): Redactor & SecretF
 function shapeSpans(text: string): Span[] {
   const spans: Span[] = [];
   for (const shape of SHAPES) {
+    // Nearly always there is none, and to iterate over matches copies the pattern first.
+    if (text.search(shape.pattern) === -1) continue;
     for (const match of text.matchAll(shape.pattern)) {
       const indices = match.indices as RegExpIndicesArray;
       const range = shape.group === 0 ? indices[0] : indices.slice(1).find((group) => group !== undefined);

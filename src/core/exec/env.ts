@@ -39,10 +39,8 @@ const ALWAYS: Env = { OPENCLAW_SHELL: "exec", OPENCLAW_CLI: "1" };
 const UNATTENDED: Env = { PAGER: "cat", GIT_PAGER: "cat" };
 
 export interface HostEnvInput {
-  /** The gateway's own environment. */
-  readonly inherited: ProcessEnv;
-  /** Names of further variables that hold secrets of the gateway, for example those that the config refers to. */
-  readonly secretNames?: readonly string[];
+  /** What of the gateway's own environment may pass on (`inheritedEnv`): the same for every command. */
+  readonly inherited: Env;
   /** Merged search path, in order. */
   readonly path: readonly string[];
   /** Safe variables of the user's start-up files, under what the call sets. */
@@ -60,7 +58,7 @@ export function hostEnv(input: HostEnvInput): Record<string, string> {
   const env: Record<string, string> = {
     ...UNATTENDED,
     ...(input.pty ? {} : { GIT_EDITOR: "true" }),
-    ...inheritedEnv(input.inherited, input.secretNames),
+    ...input.inherited,
     ...input.startup,
   };
   return finish(env, input);
@@ -69,7 +67,7 @@ export function hostEnv(input: HostEnvInput): Record<string, string> {
 /** For a command that was allowed without a person: an allow list, and nothing that lets a program call another. */
 export function plainEnv(input: HostEnvInput): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(inheritedEnv(input.inherited, input.secretNames))) {
+  for (const [name, value] of Object.entries(input.inherited)) {
     const upper = name.toUpperCase();
     if (PLAIN_INHERITED.has(upper) || OVERRIDE_ONLY.has(upper) || upper.startsWith("LC_")) env[name] = value;
   }
@@ -82,12 +80,16 @@ function finish(env: Record<string, string>, input: HostEnvInput): Record<string
     // "No pager" is what both accepted values mean.
     env[name] = PAGERS.has(name.toUpperCase()) ? "" : value;
   }
-  for (const name of Object.keys(env)) if (name.toUpperCase() === "PATH") delete env[name];
+  // Windows knows it in any case; one of the usual name is written over.
+  for (const name of Object.keys(env)) if (name !== "PATH" && name.toUpperCase() === "PATH") delete env[name];
   env.PATH = input.path.join(process.platform === "win32" ? ";" : ":");
   return Object.assign(env, ALWAYS, input.marks);
 }
 
-/** The gateway's environment without what must not pass on. */
+/**
+ * The gateway's environment without what must not pass on. `secretNames`: further variables that hold secrets of the
+ * gateway, for example those that the config refers to.
+ */
 export function inheritedEnv(env: ProcessEnv, secretNames: readonly string[] = []): Record<string, string> {
   const secrets = new Set(secretNames.map((name) => name.toUpperCase()));
   const kept: Record<string, string> = {};

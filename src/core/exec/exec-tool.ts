@@ -16,7 +16,7 @@ import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
 import type { Ask, EffectiveHost, EffectivePolicy } from "../policy/types.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Actor, Route } from "../route.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { SessionOverrides, Sessions } from "../sessions/sessions.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
 import { endedResult, failedResult, pendingResult, queuedResult, runningResult, type ToolResult } from "./results.ts";
@@ -116,6 +116,8 @@ export interface PolicyQuery {
   readonly host: EffectiveHost;
   readonly callAsk?: Ask;
   readonly fromChannel: boolean;
+  /** What is set for the conversation, where it has been read already: one call is judged by one reading. */
+  readonly overrides?: SessionOverrides;
   readonly elevatedFull?: boolean;
 }
 
@@ -150,6 +152,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       agentId: settings.agentId,
       sessionKey: context.sessionKey,
       fromChannel: context.fromChannel,
+      overrides,
       ...(args.ask ? { callAsk: args.ask } : {}),
     };
     let elevatedFull = false;

@@ -71,6 +71,16 @@ interface Kept {
   readonly snapshot: Snapshot | undefined;
 }
 
+/** A key and what it was made from, less what does not change while the gateway lives. */
+interface KeyOf {
+  readonly shell: string;
+  readonly path: readonly string[];
+  readonly startup: string;
+  readonly mtimeMs: number | undefined;
+  readonly size: number | undefined;
+  readonly key: string;
+}
+
 /** `OPENCLAW_EXEC_SHELL_SNAPSHOT` of the gateway switches it off. */
 export function snapshotsEnabled(env: ProcessEnv): boolean {
   const value = env.OPENCLAW_EXEC_SHELL_SNAPSHOT?.trim().toLowerCase() ?? "";
@@ -84,7 +94,7 @@ export class ShellSnapshots {
   readonly #kept = new Map<string, Kept>();
   readonly #taking = new Map<string, Promise<Snapshot | undefined>>();
   #swept = false;
-  #lastKey: { readonly text: string; readonly key: string } | undefined;
+  #lastKey: KeyOf | undefined;
   /** The gateway's own environment does not change while it lives. */
   readonly #safe: readonly (readonly [string, string | undefined])[];
 
@@ -131,14 +141,22 @@ export class ShellSnapshots {
     );
     // Before every command: one call on a local file, cheaper than handing it to a thread.
     const found = ifThere(() => statSync(startup));
+    const last = this.#lastKey;
+    // The same before nearly every command: then nothing is put together anew.
+    if (
+      last?.shell === shell.file &&
+      last.path === path &&
+      last.startup === startup &&
+      last.mtimeMs === found?.mtimeMs &&
+      last.size === found?.size
+    ) {
+      return last.key;
+    }
     const facts = found ? [found.mtimeMs, found.size] : [];
     const parts = [VERSION, shell.file, shell.args, home, stateDir, this.#safe, startup, facts, path];
-    const text = JSON.stringify(parts);
-    // The same before nearly every command; a hash of it costs more than to see that.
-    if (this.#lastKey?.text !== text) {
-      this.#lastKey = { text, key: createHash("sha256").update(text).digest("hex") };
-    }
-    return this.#lastKey.key;
+    const key = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+    this.#lastKey = { shell: shell.file, path, startup, mtimeMs: found?.mtimeMs, size: found?.size, key };
+    return key;
   }
 
   async #capture(

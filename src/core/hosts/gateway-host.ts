@@ -1,6 +1,6 @@
 /** Runs plans on this machine (decisions.md D8). */
 import { ExecError } from "../errors.ts";
-import { type HostEnvInput, hostEnv, type ProcessEnv, plainEnv } from "../exec/env.ts";
+import { type Env, type HostEnvInput, hostEnv, inheritedEnv, type ProcessEnv, plainEnv } from "../exec/env.ts";
 import { foreignShebang } from "../exec/shebang.ts";
 import { chooseShell, findOnPath, mergePaths, shellArgs } from "../exec/shell.ts";
 import type { ShellSnapshots, Snapshot } from "../exec/shell-snapshot.ts";
@@ -11,7 +11,7 @@ import type { Host, HostRun } from "./host.ts";
 
 export interface GatewayHostOptions {
   readonly supervisor: Supervisor;
-  /** The gateway's own environment. */
+  /** The gateway's own environment, which does not change while it lives. */
   readonly env: ProcessEnv;
   /** The gateway's search path, login shell merged in; the same that the policy resolves names with. */
   readonly path: readonly string[];
@@ -31,17 +31,18 @@ const SNAPSHOT_VARIABLE = "OPENCLAW_SHELL_SNAPSHOT_FILE";
 const SNAPSHOT_LINE = `if [ -r "$${SNAPSHOT_VARIABLE}" ]; then . "$${SNAPSHOT_VARIABLE}"; fi; unset ${SNAPSHOT_VARIABLE}`;
 
 export function createGatewayHost(options: GatewayHostOptions): Host {
+  const inherited = inheritedEnv(options.env, options.secretNames);
   return {
     kind: "gateway",
     async run(run) {
-      const handle = options.supervisor.start(await spawnPlan(run, options));
+      const handle = options.supervisor.start(await spawnPlan(run, inherited, options));
       await handle.spawned;
       return handle;
     },
   };
 }
 
-async function spawnPlan(run: HostRun, options: GatewayHostOptions): Promise<SpawnPlan> {
+async function spawnPlan(run: HostRun, inherited: Env, options: GatewayHostOptions): Promise<SpawnPlan> {
   const base = {
     cwd: run.cwd,
     stdin: run.stdin,
@@ -50,12 +51,11 @@ async function spawnPlan(run: HostRun, options: GatewayHostOptions): Promise<Spa
   };
   const prepended = mergePaths(run.pathPrepend, options.path);
   const env: HostEnvInput = {
-    inherited: options.env,
+    inherited,
     path: prepended,
     overrides: run.env,
     marks: run.marks,
     pty: run.pty,
-    ...(options.secretNames === undefined ? {} : { secretNames: options.secretNames }),
   };
   const { plan } = run;
   switch (plan.kind) {

@@ -232,9 +232,12 @@ export class ProcessSessions {
   #armExpiry(): void {
     clearTimeout(this.#expiry);
     this.#expiry = undefined;
-    const due = this.#ended().map((session) => (session.endedAtMs ?? 0) + session.ttlMs);
-    if (due.length === 0) return;
-    const wait = Math.max(1, Math.min(...due) - this.#clock.now());
+    let due = Number.POSITIVE_INFINITY;
+    for (const { endedAtMs, ttlMs } of this.#sessions.values()) {
+      if (endedAtMs !== undefined) due = Math.min(due, endedAtMs + ttlMs);
+    }
+    if (due === Number.POSITIVE_INFINITY) return;
+    const wait = Math.max(1, due - this.#clock.now());
     this.#expiry = setTimeout(() => this.#expire(), Math.min(wait, JOB_TTL_MS.max)).unref();
   }
 
