@@ -3,10 +3,10 @@
  * nothing in an adapter knows policy.
  */
 import type { Card, PressAction } from "../core/cards.ts";
-import type { MessageRef, Outbound, SendResult } from "../core/outbound.ts";
+import type { MessageRef, Outbound, Recall, SendResult } from "../core/outbound.ts";
 import type { Actor, ChannelId, Route } from "../core/route.ts";
 
-export type { MessageRef, Outbound, SendResult };
+export type { MessageRef, Outbound, Recall, SendResult };
 
 export interface ChannelCapabilities {
   readonly buttons: boolean;
@@ -77,6 +77,12 @@ export interface Channel {
    * now; the caller comes back with the newest state.
    */
   live?(ref: MessageRef, card: Card, locale: string): Promise<boolean>;
+  /**
+   * How many messages, the bot's own included, stand below this one in its conversation (its thread or topic by itself),
+   * at most `atMost`. `remembered`: only from what passed by; `asked`: the platform is asked when that does not tell.
+   * `undefined`: nobody can tell.
+   */
+  below?(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined>;
   /** Shows for a few seconds that an answer is being made. Absent: the platform has nothing like it. */
   typing?(route: Route): Promise<void>;
   /** After an `unknown` send: was it delivered? */

@@ -34,6 +34,10 @@ export class Recent<V> {
     this.#entries.delete(key);
   }
 
+  clear(): void {
+    this.#entries.clear();
+  }
+
   /** Newest first. */
   newest(): V[] {
     return [...this.#entries.values()].reverse();

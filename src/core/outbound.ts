@@ -14,6 +14,9 @@ export interface MessageRef {
   readonly threadId?: string;
 }
 
+/** Where an answer about a conversation comes from: what passed by, or also a question to the platform. */
+export type Recall = "remembered" | "asked";
+
 export interface Outbound {
   /** Idempotency: the same key never makes two messages. */
   readonly key: string;
@@ -25,6 +28,16 @@ export interface Outbound {
   readonly onlyFor?: Actor;
   /** A file to attach: the full log. */
   readonly file?: { readonly name: string; readonly path: string };
+}
+
+/** Thrown by what asks a platform: nothing was asked, the time for it comes in `afterMs`. */
+export class AskLater extends Error {
+  override readonly name: string = "AskLater";
+  readonly afterMs: number;
+  constructor(afterMs: number, message = `to be asked in ${afterMs} ms`) {
+    super(message);
+    this.afterMs = afterMs;
+  }
 }
 
 export type SendResult =

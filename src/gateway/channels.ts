@@ -27,6 +27,8 @@ export interface ChannelsOptions {
   readonly suggest: Suggest;
   /** A Telegram group became a supergroup: what names the old id has to follow. */
   readonly onChatMigrated?: (accountId: string, from: string, to: string) => Promise<void>;
+  /** How many gateways share the Redis now, this one included. */
+  readonly gateways?: () => number;
   /** With several gateways: makes the account one that only one of them is connected with. */
   readonly hold?: (make: () => Promise<Channel>) => Promise<Channel>;
 }
@@ -113,6 +115,8 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
       implicitMentions: account.implicitMentions,
       allowBots: () => now().allowBots || Object.values(now().channels ?? {}).some((room) => room.allowBots),
       rates: account.sendRate,
+      // Over a socket only the one that holds the account calls Slack; over HTTP each does.
+      ...(!socket && options.gateways ? { gateways: options.gateways } : {}),
       ...(account.apiRoot ? { apiUrl: account.apiRoot } : {}),
     },
     adapterDeps(account, options),

@@ -59,6 +59,7 @@ export class Cluster {
   #looking: NodeJS.Timeout | undefined;
   #look: Promise<void> = Promise.resolve();
   #stopped = false;
+  #size = 1;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
@@ -94,7 +95,13 @@ export class Cluster {
       });
     });
     await this.#beSeen();
+    this.#size = 1 + (await this.others()).length;
     this.#nextLook();
+  }
+
+  /** Gateways that were alive at the last look, this one included. */
+  get size(): number {
+    return this.#size;
   }
 
   /** May this gateway start commands now? */
@@ -189,6 +196,7 @@ export class Cluster {
   async #lookAround(): Promise<void> {
     const { gatewayId, clock, leftBy, onGone, goneGraceMs = GONE_GRACE_MS } = this.#options;
     await this.#beSeen();
+    this.#size = 1 + (await this.others()).length;
     const left = [...(await leftBy())].filter((id) => id !== gatewayId);
     for (const id of this.#goneSince.keys()) if (!left.includes(id)) this.#goneSince.delete(id);
     for (const id of left) {

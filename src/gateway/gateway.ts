@@ -215,6 +215,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       logger,
       redactor,
+      ...(cluster ? { gateways: () => cluster.size } : {}),
       ...(cluster ? { hold: (make) => leasedChannel({ leases: cluster.leases, make, onTrouble: onError }) } : {}),
       commands: COMMANDS,
       onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),

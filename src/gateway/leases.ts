@@ -2,7 +2,7 @@
  * A chat account belongs to one of the gateways that share a Redis: two sockets of one account would each get half of the
  * events. Whoever holds the account's lease is connected; the others stand by and take over when it is gone.
  */
-import type { Channel, ChannelStatus, Ingress, MessageRef, Outbound, SendResult } from "../channels/channel.ts";
+import type { Channel, ChannelStatus, Ingress, MessageRef, Outbound, Recall, SendResult } from "../channels/channel.ts";
 import type { Card } from "../core/cards.ts";
 import type { Route } from "../core/route.ts";
 import type { Leases } from "../core/store/lease.ts";
@@ -89,6 +89,10 @@ class LeasedChannel implements Channel {
 
   async typing(route: Route): Promise<void> {
     await this.#held()?.typing?.(route);
+  }
+
+  async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
+    return await this.#held()?.below?.(ref, atMost, how);
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {

@@ -11,7 +11,7 @@ import {
   Routes,
 } from "discord.js";
 import type { Card } from "../../core/cards.ts";
-import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { MessageRef, Outbound, Recall, SendResult } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
@@ -122,6 +122,7 @@ class DiscordAdapter implements Channel {
         redactor: this.#deps.redactor,
         onState: (state, detail) => this.#set(state, detail),
         onReady: (client) => void this.#registerCommands(client),
+        onNewSession: () => this.#outgoing.missed(),
         onMessage: (client, message) => this.#guarded(this.#onMessage(client, message)),
         onInteraction: (client, interaction) => this.#guarded(this.#onInteraction(client, interaction)),
       });
@@ -166,6 +167,10 @@ class DiscordAdapter implements Channel {
     return this.#outgoing.live(ref, card);
   }
 
+  below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
+    return this.#outgoing.below(ref, atMost, how);
+  }
+
   typing(route: Route): Promise<void> {
     return this.#outgoing.typing(route);
   }
@@ -202,6 +207,7 @@ class DiscordAdapter implements Channel {
   }
 
   async #onMessage(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
+    this.#outgoing.said(message.channel_id, message.id);
     await this.#order.run(message.channel_id, async () => {
       const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
       const taken = takeMessage(message, facts, this.#context(client));

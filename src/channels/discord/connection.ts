@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   readonly redactor: Redactor;
   readonly onState: (state: ChannelStatus["state"], detail?: string) => void;
   readonly onReady: (client: Client<true>) => void;
+  /** A session that is no continuation of one before: what was said in between is not sent. */
+  readonly onNewSession: () => void;
   readonly onMessage: (client: Client<true>, message: GatewayMessageCreateDispatchData) => void;
   readonly onInteraction: (client: Client<true>, interaction: APIInteraction) => void;
 }
@@ -123,7 +125,10 @@ export class Connection {
       log.warn({ channel: "discord", error: describeError(error, redactor) }, "Discord connection error."),
     );
     client.on(Events.ShardReconnecting, () => this.#state(client, "connecting", "Connection lost; resuming."));
-    client.on(Events.ShardReady, () => this.#connected(client));
+    client.on(Events.ShardReady, () => {
+      this.#options.onNewSession();
+      this.#connected(client);
+    });
     client.on(Events.ShardResume, () => this.#connected(client));
     client.on(Events.ShardDisconnect, (event) => void this.#gaveUp(client, event.code));
     client.on(Events.Invalidated, () => void this.#gaveUp(client, undefined));

@@ -1,11 +1,12 @@
 /** Sending and editing: one neutral message, the calls it takes, and what became of it. */
 import { type APIMessage, type Client, MessageFlags, Routes } from "discord.js";
 import type { Card } from "../../core/cards.ts";
-import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
+import type { MessageRef, Outbound, Recall, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import { type LogForChat, readLogForChat } from "../log-file.ts";
+import { NewerMessages } from "../newer-messages.ts";
 import { NotYet, paced } from "../pacing/paced.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { urgencyOf } from "../pacing/urgency.ts";
@@ -44,6 +45,7 @@ export class Outgoing {
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
   readonly #directChats = new DirectChats();
+  readonly #newer = new NewerMessages();
   readonly #answers: InteractionAnswers;
 
   constructor(options: OutgoingOptions) {
@@ -89,6 +91,25 @@ export class Outgoing {
       if (kind === "rate-limited" || kind === "unreachable") throw error;
       return undefined;
     }
+  }
+
+  /** Everything that is said in a channel passes by here, the bot's own messages too. */
+  said(channelId: string, messageId: string): void {
+    this.#newer.note(channelId, messageId);
+  }
+
+  /** A new session: what was said between the old one and this was not sent to it. */
+  missed(): void {
+    this.#newer.forget();
+  }
+
+  async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
+    const place = placeOf(ref);
+    const seen = this.#newer.below(place, ref.messageId, atMost);
+    const client = this.#options.client();
+    if (seen !== undefined || how === "remembered" || !client) return seen;
+    const query = new URLSearchParams({ after: ref.messageId, limit: String(atMost) });
+    return ((await client.rest.get(Routes.channelMessages(place), { query })) as APIMessage[]).length;
   }
 
   edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
@@ -198,7 +219,9 @@ export class Outgoing {
       const whole = bodyOf(part, isLast ? { attachment, missing } : {}, message.card.kind === "run");
       const body = isLast ? marked(whole, message.key) : whole;
       try {
-        progress.sent.set(index, await this.#sendOne(client, message, body, index));
+        const ref = await this.#sendOne(client, message, body, index);
+        progress.sent.set(index, ref);
+        if (!message.onlyFor) this.said(placeOf(ref), ref.messageId);
       } catch (error) {
         if (error instanceof NotYet || failureOf(error).kind !== "file-refused" || !part.file) throw error;
         progress.withholdAllow = true;

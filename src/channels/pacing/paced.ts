@@ -1,13 +1,12 @@
 /** One call under a budget: made now, or put off with the time to come back. */
+import { AskLater } from "../../core/outbound.ts";
 import type { Lane, SendBudget, Urgency } from "./send-budget.ts";
 
 /** The call was not made: its time has not come. */
-export class NotYet extends Error {
+export class NotYet extends AskLater {
   override readonly name = "NotYet";
-  readonly afterMs: number;
   constructor(afterMs: number) {
-    super(`our own send rate allows this in ${afterMs} ms`);
-    this.afterMs = afterMs;
+    super(afterMs, `our own send rate allows this in ${afterMs} ms`);
   }
 }
 

@@ -118,6 +118,18 @@ export class SendBudget {
     return { kind: "go", done: this.#take(states, false) };
   }
 
+  /** Takes a place when there is one now. Who gets none keeps no place in line: they may never come back. */
+  tryNow(lanes: readonly Lane[]): Permit {
+    const now = this.#clock.monotonic();
+    const states = lanes.map((lane) => this.#state(lane, now));
+    const waits = lanes.map((lane, index) => {
+      const state = states[index];
+      return state ? waitOf(lane, state, placesAhead(state, "", "progress", now), now) : 0;
+    });
+    const afterMs = Math.ceil(Math.max(0, ...waits));
+    return afterMs > 0 ? { kind: "wait", afterMs } : { kind: "go", done: this.#take(states, false) };
+  }
+
   /**
    * A live change: goes out at once or not at all, since the next one says more. It never waits, yields to everybody who
    * does, leaves `keep` places free, and spreads over a long window instead of using it up at its beginning.

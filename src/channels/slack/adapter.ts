@@ -14,8 +14,10 @@ import type {
   Ingress,
   MessageRef,
   Outbound,
+  Recall,
   SendResult,
 } from "../channel.ts";
+import { NewerMessages } from "../newer-messages.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import { RECONNECT } from "./connection.ts";
 import type { RequestListener } from "./http.ts";
@@ -47,6 +49,7 @@ export class SlackChannel implements Channel {
   private readonly responseUrls: ResponseUrls;
   /** Of the account: a new connection has not earned a new burst. */
   private readonly budget: SendBudget;
+  private readonly newer = new NewerMessages();
   private current: ChannelStatus;
   private session: Session | undefined;
   private stopping: AbortController | undefined;
@@ -101,6 +104,7 @@ export class SlackChannel implements Channel {
         ingress,
         responseUrls: this.responseUrls,
         budget: this.budget,
+        newer: this.newer,
         onState: (state) => this.setState(state),
       });
       return undefined;
@@ -147,6 +151,10 @@ export class SlackChannel implements Channel {
 
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     return (await this.session?.outbox.live(ref, card)) ?? true;
+  }
+
+  async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
+    return await this.session?.outbox.below(ref, atMost, how);
   }
 
   /** @throws ExecError when it can not be looked up now: "not there" must never be guessed, it leads to a second message. */

@@ -3,9 +3,9 @@
  * The key is hashed: metadata is readable by other apps of the workspace.
  */
 import { createHash } from "node:crypto";
-import type { webApi } from "@slack/bolt";
 import type { MessageRef, Outbound } from "../channel.ts";
 import * as limits from "./limits.ts";
+import type { SlackReads } from "./reads.ts";
 
 export const EVENT_TYPE = "openclaw_delivery";
 
@@ -45,7 +45,7 @@ export interface Found {
 }
 
 /** Reads back what of `message` is in its conversation, newest pages first, no further than the window. */
-export async function findSent(client: webApi.WebClient, message: Outbound, nowMs: number): Promise<Found> {
+export async function findSent(reads: SlackReads, message: Outbound, nowMs: number): Promise<Found> {
   const wanted = deliveryKey(message.key);
   const { chatId, threadId } = message.route;
   const oldest = ((nowMs - limits.RECONCILE_WINDOW_MS) / 1000).toFixed(6);
@@ -62,9 +62,7 @@ export async function findSent(client: webApi.WebClient, message: Outbound, nowM
       ...(cursor === undefined ? {} : { cursor }),
     };
     const result =
-      threadId === undefined
-        ? await client.conversations.history(query)
-        : await client.conversations.replies({ ...query, ts: threadId });
+      threadId === undefined ? await reads.history(query) : await reads.replies({ ...query, ts: threadId });
     for (const candidate of result.messages ?? []) {
       const mark = readMark((candidate as { metadata?: unknown }).metadata);
       if (mark?.key !== wanted || candidate.ts === undefined) continue;

@@ -2,19 +2,19 @@
  * A route to a person (`U…`) as a route to the conversation with them (`D…`): `chat.postMessage` takes both, but
  * `chat.update`, history and files take the conversation only. docs.slack.dev/reference/methods/conversations.open
  */
-import type { webApi } from "@slack/bolt";
 import type { Outbound } from "../channel.ts";
 import { Recent } from "../recent.ts";
+import type { SlackReads } from "./reads.ts";
 
 const PERSON = /^[UW][A-Z0-9]+$/;
 const MAX_KNOWN = 5_000;
 
 export class DirectChats {
-  private readonly client: webApi.WebClient;
+  private readonly reads: SlackReads;
   private readonly known = new Recent<string>(MAX_KNOWN);
 
-  constructor(client: webApi.WebClient) {
-    this.client = client;
+  constructor(reads: SlackReads) {
+    this.reads = reads;
   }
 
   /** Rejects with Slack's error when there can be no conversation with this person. */
@@ -26,7 +26,7 @@ export class DirectChats {
   async with(user: string): Promise<string> {
     const known = this.known.get(user);
     if (known !== undefined) return known;
-    const { channel } = await this.client.conversations.open({ users: user });
+    const { channel } = await this.reads.openDirect(user);
     const id = channel?.id ?? user;
     this.known.set(user, id);
     return id;

@@ -45,6 +45,26 @@ const SPEECH: ReadonlySet<string | undefined> = new Set([undefined, "file_share"
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Events about a message that is there already, and messages that one person sees. */
+const NO_NEW_MESSAGE: ReadonlySet<unknown> = new Set(["message_changed", "message_deleted", "message_replied"]);
+
+/** The conversation in which messages stand below each other: a channel's own, or a thread by itself. */
+export function placeOf({ chatId, threadId }: { readonly chatId: string; readonly threadId?: string }): string {
+  return `${chatId}|${threadId ?? ""}`;
+}
+
+/** Where the message of an event stands, whoever wrote it: one that a thread sends to its channel as well stands in both. */
+export function standingIn(event: unknown): readonly { readonly place: string; readonly ts: string }[] {
+  const json = asObject(event);
+  const chatId = asText(json?.channel);
+  const ts = asText(json?.ts);
+  if (chatId === undefined || !isTs(ts) || json?.hidden === true || NO_NEW_MESSAGE.has(json?.subtype)) return [];
+  const threadTs = asText(json?.thread_ts);
+  if (!isTs(threadTs) || threadTs === ts) return [{ place: placeOf({ chatId }), ts }];
+  const inThread = { place: placeOf({ chatId, threadId: threadTs }), ts };
+  return json?.subtype === "thread_broadcast" ? [inThread, { place: placeOf({ chatId }), ts }] : [inThread];
+}
+
 /** The user groups that a message mentions. docs.slack.dev/messaging/formatting-message-text */
 export function userGroupsIn(event: unknown): readonly string[] {
   const text = asText(asObject(event)?.text) ?? "";

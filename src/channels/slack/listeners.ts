@@ -8,6 +8,7 @@ import type { Actor } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Inbound, Ingress, MessageRef } from "../channel.ts";
+import type { NewerMessages } from "../newer-messages.ts";
 import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
 import {
   type MessageFacts,
@@ -18,6 +19,7 @@ import {
   readPress,
   readReason,
   type SlackIdentity,
+  standingIn,
   userGroupsIn,
   writeReasonMetadata,
 } from "./inbound.ts";
@@ -44,6 +46,7 @@ export interface ListenerOptions {
   readonly people: People;
   readonly threads: Threads;
   readonly userGroups: UserGroups;
+  readonly newer: NewerMessages;
   readonly privately: PrivateAnswers;
   readonly responseUrls: ResponseUrls;
   readonly ingress: Ingress;
@@ -89,6 +92,7 @@ export class SlackListeners {
   }
 
   private async onMessage(event: unknown): Promise<void> {
+    for (const { place, ts } of standingIn(event)) this.options.newer.note(place, ts);
     const { identity, rules, userGroups } = this.options;
     const facts = readMessage(event, identity, rules, await userGroups.withBot(userGroupsIn(event)));
     if (facts === undefined) return;

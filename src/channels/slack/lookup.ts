@@ -1,9 +1,7 @@
 /** What the adapter asks Slack while an event waits: bounded in time, remembered, and never a reason to lose the event. */
-import type { webApi } from "@slack/bolt";
 import { Recent } from "../recent.ts";
 import { LOOKUP_MS } from "./limits.ts";
-
-type ReadClient = webApi.WebClient;
+import type { SlackReads } from "./reads.ts";
 
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
@@ -27,11 +25,11 @@ const NOBODY: Person = {};
 
 export class People {
   private readonly known = new Recent<{ readonly person: Promise<Person>; readonly untilMs: number }>(5000);
-  private readonly client: ReadClient;
+  private readonly reads: SlackReads;
   private readonly now: () => number;
 
-  constructor(client: ReadClient, now: () => number) {
-    this.client = client;
+  constructor(reads: SlackReads, now: () => number) {
+    this.reads = reads;
     this.now = now;
   }
 
@@ -46,7 +44,7 @@ export class People {
   }
 
   private async ask(userId: string): Promise<Person> {
-    const { user } = await this.client.users.info({ user: userId, include_locale: true });
+    const { user } = await this.reads.user(userId);
     const display = user?.profile?.display_name || user?.real_name || user?.name;
     const locale = user?.locale;
     return { ...(display === undefined ? {} : { display }), ...(locale === undefined ? {} : { locale }) };
@@ -59,13 +57,13 @@ const GROUP_MS = 10 * 60_000;
 /** Which user groups the bot belongs to: a mention of such a group is one of the bot. Needs `usergroups:read`. */
 export class UserGroups {
   private readonly known = new Recent<{ readonly hasBot: Promise<boolean>; readonly untilMs: number }>(500);
-  private readonly client: ReadClient;
+  private readonly reads: SlackReads;
   private readonly botUserId: string;
   private readonly now: () => number;
   private readonly onTrouble: (error: unknown) => void;
 
-  constructor(client: ReadClient, botUserId: string, now: () => number, onTrouble: (error: unknown) => void) {
-    this.client = client;
+  constructor(reads: SlackReads, botUserId: string, now: () => number, onTrouble: (error: unknown) => void) {
+    this.reads = reads;
     this.botUserId = botUserId;
     this.now = now;
     this.onTrouble = onTrouble;
@@ -90,7 +88,7 @@ export class UserGroups {
   }
 
   private async ask(usergroup: string): Promise<boolean> {
-    const { users } = await this.client.usergroups.users.list({ usergroup });
+    const { users } = await this.reads.groupMembers(usergroup);
     return users?.includes(this.botUserId) ?? false;
   }
 }
@@ -101,11 +99,11 @@ const MAX_GROUPS_ASKED = 5;
 /** Whether the bot has spoken in a thread: then a reply there is meant for it. */
 export class Threads {
   private readonly known = new Recent<Promise<boolean>>(5000);
-  private readonly client: ReadClient;
+  private readonly reads: SlackReads;
   private readonly botUserId: string;
 
-  constructor(client: ReadClient, botUserId: string) {
-    this.client = client;
+  constructor(reads: SlackReads, botUserId: string) {
+    this.reads = reads;
     this.botUserId = botUserId;
   }
 
@@ -125,7 +123,7 @@ export class Threads {
   }
 
   private async ask(channel: string, ts: string): Promise<boolean> {
-    const { messages } = await this.client.conversations.replies({ channel, ts, limit: 200 });
+    const { messages } = await this.reads.replies({ channel, ts, limit: 200 });
     return (messages ?? []).some((message) => message.user === this.botUserId);
   }
 }

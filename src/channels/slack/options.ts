@@ -40,6 +40,8 @@ export interface SlackOptions {
   /** Web API root, for a proxy. Default Slack's own. */
   readonly apiUrl?: string;
   readonly rates?: SlackRates;
+  /** How many gateways call with this token now: they share its limits out. Default one. */
+  readonly gateways?: () => number;
   readonly reconnect?: Backoff;
   readonly pingTimeoutMs?: number;
   /** Called on every change of the channel's status. */

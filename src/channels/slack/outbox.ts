@@ -3,7 +3,8 @@ import type { webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
 import { messagesFor } from "../../core/words/messages.ts";
 import type { AdapterDeps } from "../adapter-deps.ts";
-import type { MessageRef, Outbound, SendResult } from "../channel.ts";
+import type { MessageRef, Outbound, Recall, SendResult } from "../channel.ts";
+import type { NewerMessages } from "../newer-messages.ts";
 import { NotYet, paced } from "../pacing/paced.ts";
 import type { Lane, SendBudget } from "../pacing/send-budget.ts";
 import { urgencyOf } from "../pacing/urgency.ts";
@@ -12,13 +13,14 @@ import { Turns } from "../turns.ts";
 import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
 import { deliveryKey, findSent, refOf, writeMark } from "./delivery-mark.ts";
 import { DirectChats } from "./direct-chats.ts";
-import { isTs } from "./inbound.ts";
+import { isTs, placeOf } from "./inbound.ts";
 import * as limits from "./limits.ts";
 import type { Threads } from "./lookup.ts";
 import { escapeMrkdwn } from "./markup.ts";
 import { type Failure, failureOf, NO_ACCESS, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
-import { editLanes, FILE_LANES, messageLanes, PRIVATE_LANES, type SlackRates } from "./rates.ts";
+import { editLanes, fileLanes, messageLanes, privateLanes, type SlackRates, sharedOut } from "./rates.ts";
+import type { SlackReads } from "./reads.ts";
 import { type DirectLog, Uploads } from "./uploads.ts";
 
 type WebClient = webApi.WebClient;
@@ -26,12 +28,15 @@ type WebClient = webApi.WebClient;
 export interface OutboxOptions {
   /** Never retries by itself: a repeated `chat.postMessage` is a second message. */
   readonly writes: WebClient;
-  readonly reads: WebClient;
+  readonly reads: SlackReads;
   readonly botName: string;
   readonly threads: Threads;
   readonly privately: PrivateAnswers;
   readonly budget: SendBudget;
   readonly rates: SlackRates;
+  /** Gateways that post with the same token. */
+  readonly gateways: () => number;
+  readonly newer: NewerMessages;
   readonly textLimit?: number;
   readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
 }
@@ -71,6 +76,7 @@ export class Outbox {
       try {
         addressed = await this.directChats.addressed(message);
       } catch (error) {
+        if (error instanceof NotYet) return { kind: "retry", afterMs: error.afterMs, why: error.message };
         const failure = failureOf(error);
         // Opening a conversation sends nothing, so an unknown outcome is simply tried again.
         return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
@@ -94,7 +100,7 @@ export class Outbox {
       const [first] = rendered.messages;
       const drawn = JSON.stringify(first);
       if (this.lastLive.get(key) === drawn) return true;
-      const lanes = editLanes(this.options.rates);
+      const lanes = editLanes(this.rates);
       const done = this.options.budget.tryLive(lanes);
       if (done === undefined) return false;
       try {
@@ -107,6 +113,19 @@ export class Outbox {
         done();
       }
     });
+  }
+
+  async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
+    const { newer, reads, gateways } = this.options;
+    const seen = newer.below(placeOf(ref), ref.messageId, atMost);
+    // Slack hands each event to one of the gateways that share a request URL: what this one saw is a part of it.
+    if (seen !== undefined && (gateways() <= 1 || seen >= atMost)) return seen;
+    if (how === "remembered" || !isTs(ref.messageId)) return undefined;
+    // Limits count the message a thread hangs from too, which Slack always sends along.
+    const query = { channel: ref.chatId, oldest: ref.messageId, limit: atMost + 1 };
+    const { messages = [] } =
+      ref.threadId === undefined ? await reads.history(query) : await reads.replies({ ...query, ts: ref.threadId });
+    return Math.min(atMost, messages.filter(({ ts }) => ts !== undefined && ts > ref.messageId).length);
   }
 
   /** Looks for the message's mark in the conversation. What is missing is sent by the next `send` of the same key. */
@@ -135,7 +154,8 @@ export class Outbox {
     };
     this.progress.set(message.key, progress);
     if (isPrivate(message)) return await this.sendPrivately(message, rendered, progress);
-    const lanes = messageLanes(this.options.rates, message.route.chatId);
+    const lanes = messageLanes(this.rates, message.route.chatId);
+    const files = fileLanes(this.options.gateways());
     for (const [part, body] of rendered.messages.entries()) {
       if (progress.refs[part] !== undefined) continue;
       try {
@@ -150,19 +170,19 @@ export class Outbox {
     if (!progress.ready && rendered.commandFile !== undefined) {
       const { commandFile } = rendered;
       try {
-        const armed = await this.inTurn(message, FILE_LANES, () => this.arm(ref, message, commandFile));
+        const armed = await this.inTurn(message, files, () => this.arm(ref, message, commandFile));
         if (armed.kind !== "sent") return begun(armed, true);
       } catch (error) {
-        return begun(this.failed(FILE_LANES, error), true);
+        return begun(this.failed(files, error), true);
       }
       progress.ready = true;
     }
     if (message.file !== undefined && !progress.done) {
       const { file } = message;
       try {
-        await this.inTurn(message, FILE_LANES, () => this.attachLog(ref, message, file));
+        await this.inTurn(message, files, () => this.attachLog(ref, message, file));
       } catch (error) {
-        return begun(this.failed(FILE_LANES, error), true);
+        return begun(this.failed(files, error), true);
       }
     }
     progress.done = true;
@@ -174,6 +194,10 @@ export class Outbox {
     if (failure.kind !== "permanent" || !NO_ACCESS.has(failure.code)) return;
     const { privately, botName, deps } = this.options;
     await privately.tellAsker(route.chatId, escapeMrkdwn(messagesFor(deps.locale).notice.notInChannel(botName)));
+  }
+
+  private get rates(): SlackRates {
+    return sharedOut(this.options.rates, this.options.gateways());
   }
 
   /** @throws NotYet */
@@ -194,17 +218,18 @@ export class Outbox {
 
   private async sendPrivately(message: Outbound, rendered: RenderedCard, progress: Progress): Promise<SendResult> {
     if (progress.done) return { kind: "sent", ref: progress.refs[0] as MessageRef };
+    const lanes = privateLanes(this.options.gateways());
     let result: SendResult;
     try {
-      result = await this.inTurn(message, PRIVATE_LANES, async () => {
+      result = await this.inTurn(message, lanes, async () => {
         const shown = message.file === undefined ? rendered : await this.withLogSent(message, message.file, progress);
         return await this.options.privately.send(message, shown ?? rendered);
       });
     } catch (error) {
       if (!(error instanceof NotYet)) throw error;
-      return this.failed(PRIVATE_LANES, error);
+      return this.failed(lanes, error);
     }
-    if (result.kind === "retry") this.keepQuiet(PRIVATE_LANES, result.afterMs);
+    if (result.kind === "retry") this.keepQuiet(lanes, result.afterMs);
     if (result.kind === "sent") {
       progress.refs[0] = result.ref;
       progress.done = true;
@@ -260,7 +285,9 @@ export class Outbox {
       ts = await send({ text: rendered.plain });
     }
     if (threadId !== undefined) this.options.threads.remember(chatId, threadId);
-    return refOf(message, ts ?? "");
+    const ref = refOf(message, ts ?? "");
+    if (ts !== undefined) this.options.newer.note(placeOf(ref), ts);
+    return ref;
   }
 
   /** The file first, then the buttons: nobody can press a card whose command they could not read. */
@@ -291,7 +318,7 @@ export class Outbox {
     if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
     // An approval whose command is in a file keeps its buttons when it is drawn again while pending.
     const body = rendered.commandFile?.armed ?? rendered.messages[0];
-    const lanes = editLanes(this.options.rates);
+    const lanes = editLanes(this.rates);
     try {
       const stale = await this.inTurn(message, lanes, async () => {
         if (open && message.card.kind !== "run" && !(await this.stillHasButtons(ref))) return true;
@@ -335,8 +362,8 @@ export class Outbox {
     const range = { channel: ref.chatId, latest: ref.messageId, oldest: ref.messageId, inclusive: true, limit: 1 };
     const { messages } =
       ref.threadId === undefined
-        ? await this.options.reads.conversations.history(range)
-        : await this.options.reads.conversations.replies({ ...range, ts: ref.threadId, limit: 10 });
+        ? await this.options.reads.history(range)
+        : await this.options.reads.replies({ ...range, ts: ref.threadId, limit: 10 });
     const live = (messages ?? []).find((candidate) => candidate.ts === ref.messageId);
     return live === undefined || (live.blocks ?? []).some((block) => block.type === "actions");
   }

@@ -23,7 +23,38 @@ export const DEFAULT_RATES: SlackRates = {
 };
 
 /** docs.slack.dev/apis/web-api/rate-limits: calls a minute of one method of that tier in one workspace, at least. */
-const TIER_4_PER_MINUTE = 100;
+const PER_MINUTE = { tier2: 20, tier3: 50, tier4: 100 } as const;
+type Tier = keyof typeof PER_MINUTE;
+
+/** What is asked of Slack, with the tier that its reference page names. */
+export const READ_METHODS = {
+  "conversations.history": "tier3",
+  "conversations.replies": "tier3",
+  "conversations.open": "tier3",
+  "users.info": "tier4",
+  "usergroups.users.list": "tier2",
+} as const satisfies Readonly<Record<string, Tier>>;
+export type ReadMethod = keyof typeof READ_METHODS;
+
+/** Several gateways that call with one token share its limits out among them. */
+function shareOf(count: number, gateways: number): number {
+  return Math.max(1, Math.floor(count / Math.max(1, gateways)));
+}
+
+export function readLane(method: ReadMethod, tier: Tier, gateways: number): Lane {
+  return { key: `read|${method}`, rates: [{ count: shareOf(PER_MINUTE[tier], gateways), perMs: 60_000 }] };
+}
+
+/** The part of an account's rates that one of so many gateways may use. */
+export function sharedOut(rates: SlackRates, gateways: number): SlackRates {
+  if (gateways <= 1) return rates;
+  return {
+    channelPerSecond: rates.channelPerSecond / gateways,
+    channelBurst: shareOf(rates.channelBurst, gateways),
+    editsPerMinute: shareOf(rates.editsPerMinute, gateways),
+    totalPerMinute: shareOf(rates.totalPerMinute, gateways),
+  };
+}
 /** Of the edits live changes leave this share for cards that change for good. */
 const KEPT_SHARE = 1 / 3;
 
@@ -41,9 +72,11 @@ export function editLanes({ editsPerMinute }: SlackRates): Lane[] {
 }
 
 /** `chat.postEphemeral`, and answers to a press or command, which are counted as if they were. */
-export const PRIVATE_LANES: readonly Lane[] = [
-  { key: "private", rates: [{ count: TIER_4_PER_MINUTE, perMs: 60_000 }] },
-];
+export function privateLanes(gateways: number): readonly Lane[] {
+  return [{ key: "private", rates: [{ count: shareOf(PER_MINUTE.tier4, gateways), perMs: 60_000 }] }];
+}
 
 /** `files.getUploadURLExternal` and `files.completeUploadExternal`, one of each per file. */
-export const FILE_LANES: readonly Lane[] = [{ key: "file", rates: [{ count: TIER_4_PER_MINUTE, perMs: 60_000 }] }];
+export function fileLanes(gateways: number): readonly Lane[] {
+  return [{ key: "file", rates: [{ count: shareOf(PER_MINUTE.tier4, gateways), perMs: 60_000 }] }];
+}

@@ -5,6 +5,7 @@ import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
+import type { NewerMessages } from "../newer-messages.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { boltLogger } from "./bolt-log.ts";
 import { type ConnectionState, RECONNECT, SocketConnection } from "./connection.ts";
@@ -19,6 +20,7 @@ import type { SlackOptions } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { PrivateAnswers } from "./private-answers.ts";
 import { DEFAULT_RATES } from "./rates.ts";
+import { SlackReads } from "./reads.ts";
 import type { ResponseUrls } from "./response-urls.ts";
 
 export interface Session {
@@ -35,6 +37,8 @@ export interface SessionOptions {
   /** Outlives the session: an answer may still be owed when the connection is made anew. */
   readonly responseUrls: ResponseUrls;
   readonly budget: SendBudget;
+  /** Outlives it too: what is said while it is made anew comes again, or is asked for. */
+  readonly newer: NewerMessages;
   readonly onState: (state: ConnectionState) => void;
 }
 
@@ -45,7 +49,7 @@ interface Way {
 
 /** Rejects with what Slack or the network answered. */
 export async function openSession(session: SessionOptions): Promise<Session> {
-  const { options, deps, responseUrls, budget } = session;
+  const { options, deps, responseUrls, budget, newer } = session;
   const logger = boltLogger(deps.log, deps.redactor);
   const slackApiUrl = options.apiUrl === undefined ? {} : { slackApiUrl: options.apiUrl };
   // Each client gets its own object: the SDK writes into the one it is given. No headers: the bot token would end up there.
@@ -63,6 +67,8 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     // Otherwise a refused token is an unhandled rejection in the constructor.
     deferInitialization: true,
     convoStore: false,
+    // The bot's own messages stand in the conversation like others; who speaks is looked at by the listeners.
+    ignoreSelf: false,
     logger,
     clientOptions: writeOptions(),
   });
@@ -71,10 +77,15 @@ export async function openSession(session: SessionOptions): Promise<Session> {
   });
   await app.init();
   const auth = await app.client.auth.test();
-  const reads = new webApi.WebClient(options.botToken, {
-    ...writeOptions(),
-    rejectRateLimitedCalls: false,
-    retryConfig: { retries: 2, minTimeout: 200, maxTimeout: 2000 },
+  const gateways = options.gateways ?? (() => 1);
+  const reads = new SlackReads({
+    client: new webApi.WebClient(options.botToken, {
+      ...writeOptions(),
+      // A refused read is put off by its budget; here only what broke on its way is tried again.
+      retryConfig: { retries: 2, minTimeout: 200, maxTimeout: 2000 },
+    }),
+    budget,
+    gateways,
   });
   const identity: SlackIdentity = {
     accountId: options.accountId,
@@ -94,6 +105,8 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     privately,
     budget,
     rates,
+    gateways,
+    newer,
     deps,
     ...(options.textChunkLimit === undefined ? {} : { textLimit: options.textChunkLimit }),
   });
@@ -119,6 +132,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
           "Who is in a user group can not be looked up; mentions of it do not address the bot",
         ),
     ),
+    newer,
     privately,
     responseUrls,
     ingress: session.ingress,
@@ -154,7 +168,7 @@ function wayIn(
 }
 
 async function bySocket(
-  { options, deps, onState }: SessionOptions,
+  { options, deps, newer, onState }: SessionOptions,
   receiver: SocketModeReceiver,
   detail: string,
 ): Promise<Way> {
@@ -164,7 +178,11 @@ async function bySocket(
     redactor: deps.redactor,
     monotonic: () => deps.clock.monotonic(),
     backoff: options.reconnect ?? RECONNECT,
-    onState: (state) => onState(state.state === "connected" ? { ...state, detail } : state),
+    onState: (state) => {
+      // Slack gives up on an event after three tries: while no socket is open, some may be missed.
+      if (state.state !== "connected") newer.forget();
+      onState(state.state === "connected" ? { ...state, detail } : state);
+    },
   });
   await connection.start();
   return { stop: () => connection.stop() };

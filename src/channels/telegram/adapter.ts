@@ -6,10 +6,11 @@ import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../channel.ts";
+import { NewerMessages } from "../newer-messages.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import type { Self } from "./inbound.ts";
 import { MIN_EDIT_MS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
-import { Session, type TelegramAccount, type TelegramDeps } from "./session.ts";
+import { placeOf, Session, type TelegramAccount, type TelegramDeps } from "./session.ts";
 import { webhookProblem } from "./webhook.ts";
 
 export type { TelegramAccount, TelegramDeps };
@@ -55,6 +56,8 @@ class TelegramAdapter implements TelegramChannel {
   #session: Session | undefined;
   /** Of the account: a new connection has not earned a new burst. */
   readonly #budget: SendBudget;
+  /** Of the account too: Telegram keeps what is said while the bot is away and hands it on later. */
+  readonly #newer = new NewerMessages();
   /** Starts and stops of one token never overlap: two polls of it would end each other for ever. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -82,6 +85,7 @@ class TelegramAdapter implements TelegramChannel {
         ingress,
         (state, detail) => this.#set(state, detail),
         this.#budget,
+        this.#newer,
       );
       this.#session = session;
       await session.start();
@@ -138,6 +142,11 @@ class TelegramAdapter implements TelegramChannel {
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     const session = this.#session;
     return isAlertRef(ref) || !session || session.outgoing.live(ref, card);
+  }
+
+  /** Telegram can not be asked: what was said before this process began is known only as far as it was seen. */
+  async below(ref: MessageRef, atMost: number): Promise<number | undefined> {
+    return this.#newer.below(placeOf(ref), ref.messageId, atMost);
   }
 
   async typing(route: Route): Promise<void> {

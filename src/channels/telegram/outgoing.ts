@@ -35,6 +35,7 @@ export interface OutgoingOptions extends AdapterDeps {
   /** Most characters of one message, at most Telegram's own limit. */
   readonly textLimit?: number;
   readonly onMigrated: OnMigrated;
+  readonly onSent: (message: Message) => void;
 }
 
 export class Outgoing {

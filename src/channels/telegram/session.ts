@@ -1,16 +1,17 @@
 /** Everything that lives between one start of a Telegram account and its stop. */
 import { Bot } from "grammy";
-import type { Update } from "grammy/types";
-import type { Outbound } from "../../core/outbound.ts";
+import type { Message, Update } from "grammy/types";
+import type { MessageRef, Outbound } from "../../core/outbound.ts";
 import type { Actor } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
+import type { NewerMessages } from "../newer-messages.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { CallbackAnswers } from "./callbacks.ts";
 import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
-import { ALLOWED_UPDATES, reasonLink, type Self, type Taken, takeUpdate } from "./inbound.ts";
+import { ALLOWED_UPDATES, reasonLink, routeOf, type Self, type Taken, takeUpdate } from "./inbound.ts";
 import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
@@ -47,6 +48,7 @@ export class Session {
   readonly #ingress: Ingress;
   readonly #report: (state: ChannelStatus["state"], detail?: string) => void;
   readonly #callbacks: CallbackAnswers;
+  readonly #newer: NewerMessages;
   #poller: Poller | undefined;
   #webhook: WebhookServer | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -60,8 +62,10 @@ export class Session {
     ingress: Ingress,
     report: (state: ChannelStatus["state"], detail?: string) => void,
     budget: SendBudget,
+    newer: NewerMessages,
   ) {
     this.#account = account;
+    this.#newer = newer;
     this.#deps = deps;
     this.#ingress = ingress;
     this.#report = report;
@@ -80,6 +84,7 @@ export class Session {
       rates: account.rates ?? DEFAULT_RATES,
       ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
       onMigrated: (from, to) => deps.onChatMigrated?.(from, to),
+      onSent: (message) => this.#note(message),
     });
     this.#callbacks = new CallbackAnswers(this.#bot.api, (error) =>
       deps.log.info({ channel: "telegram", error: this.#why(error) }, "A press was answered too late or twice."),
@@ -241,9 +246,14 @@ export class Session {
     if (self && taken) await this.#act(taken, self);
   }
 
+  #note(message: Message): void {
+    this.#newer.note(placeOf(routeOf(message, this.#account)), String(message.message_id));
+  }
+
   /** An update nobody foresaw is left out: trying it again would hold up all that come after it for ever. */
   #understand(update: Update, self: Self): Taken | undefined {
     try {
+      if (update.message) this.#note(update.message);
       return takeUpdate(update, {
         accountId: this.#account.accountId,
         self,
@@ -312,4 +322,9 @@ export class Session {
   #why(error: unknown): string {
     return describeError(error, this.#deps.redactor);
   }
+}
+
+/** The conversation in which messages stand below each other: a chat, or a topic by itself. */
+export function placeOf({ chatId, threadId }: Pick<MessageRef, "chatId" | "threadId">): string {
+  return `${chatId}|${threadId ?? ""}`;
 }

@@ -20,6 +20,8 @@ export interface TransmitOptions {
   readonly rates: TelegramRates;
   readonly log: ChannelLog;
   readonly redactor: Redactor;
+  /** Each new message as Telegram has taken it. */
+  readonly onSent: (message: Message) => void;
   /** Said under what goes to the chat itself because its topic is gone. */
   readonly topicGone: string;
 }
@@ -98,7 +100,7 @@ export class Transmit {
     const { budget, calls, api } = this.#options;
     const done = budget.charge(this.#lanes(target.chatId, "send"));
     try {
-      await calls.run(target, (at) =>
+      const sent = await calls.run(target, (at) =>
         api.sendMessage(at.chatId, body.html, {
           ...messageOptions(true, undefined),
           ...threadOf(at),
@@ -106,6 +108,7 @@ export class Transmit {
           reply_markup: { force_reply: true, selective: true },
         }),
       );
+      this.#options.onSent(sent);
     } finally {
       done();
     }
@@ -154,8 +157,12 @@ export class Transmit {
       );
   }
 
-  #send<T>(what: "text" | "file", target: Target, turn: Turn, call: MarkedCall<T>): Promise<T> {
-    return this.#onTheirWay.run(what, () => this.#paced("send", target, turn, call));
+  #send(what: "text" | "file", target: Target, turn: Turn, call: MarkedCall<Message>): Promise<Message> {
+    return this.#onTheirWay.run(what, async () => {
+      const sent = await this.#paced("send", target, turn, call);
+      this.#options.onSent(sent);
+      return sent;
+    });
   }
 
   #paced<T>(doing: "send" | "edit", target: Target, turn: Turn, call: MarkedCall<T>): Promise<T> {

@@ -107,6 +107,11 @@ export class WebChannel implements Channel, WebChats {
     return true;
   }
 
+  /** By the history in the store, so that a restart changes nothing. */
+  below(ref: MessageRef, atMost: number): Promise<number | undefined> {
+    return this.#log.below(ref.chatId, ref.messageId, atMost);
+  }
+
   async reconcile({ key, route }: Outbound): Promise<MessageRef | undefined> {
     const messageId = this.#log.messageIdFor(route.chatId, key);
     return (await this.#log.has(messageId)) ? this.#ref(route.chatId, messageId) : undefined;

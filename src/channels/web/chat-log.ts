@@ -114,6 +114,18 @@ export class ChatLog {
     return (await this.#store.get<MessageRecord>(MESSAGES, messageId))?.value.order !== undefined;
   }
 
+  /** Messages placed after this one, at most `atMost`; `undefined`: its own place is not known any more. */
+  async below(chatId: string, messageId: string, atMost: number): Promise<number | undefined> {
+    const order = (await this.#store.get<MessageRecord>(MESSAGES, messageId))?.value.order;
+    if (order === undefined) return undefined;
+    const newer = await this.#store.list<ChatEntry>(HISTORY, {
+      prefix: `${chatId}/`,
+      after: historyKey(chatId, order),
+      limit: atMost,
+    });
+    return newer.length;
+  }
+
   async head(chatId: string): Promise<number> {
     return (await this.#store.tail(streamOf(chatId), 1)).at(-1)?.seq ?? 0;
   }

@@ -25,8 +25,8 @@ import {
 } from "./system-events.ts";
 import type { Wakes } from "./wakes.ts";
 
-/** A command that ends within this gets one card, its end; a person is not shown a card that flickers. */
-export const RUNNING_CARD_AFTER_MS = 400;
+/** A command that ends within this gets one card, its end; a person is not shown a card that flickers (channels.md 6.2). */
+export const RUNNING_CARD_AFTER_MS = 1_500;
 /** Where an edit makes no sound, the end of a longer run is a message of its own. */
 export const NEW_MESSAGE_AFTER_MS = 60_000;
 
@@ -299,6 +299,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         version: record.corrects ? CORRECTED_VERSION : FINISHED_VERSION,
         route,
         card: late ? { ...card, actions: [] } : card,
+        ...(late ? {} : { leftBehind: leftBehind(record) }),
       });
       if (late) await deliveries.post({ key: `run-ended:${record.runId}`, route, card });
     }
@@ -341,6 +342,16 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
 /** Sees the card; holders of the API's token are told like an agent. */
 function isChatPerson(requester: Actor): boolean {
   return requester.kind === "person" && requester.channel !== "api";
+}
+
+/** What is left of a card that newer messages have buried. */
+function leftBehind(record: RunRecord): TextCard<Wording> {
+  return {
+    kind: "text",
+    tone: "info",
+    text: phrase("run.cameDown", { session: record.sessionId, end: endLine(record) }),
+    hint: phrase("run.cameDown.hint"),
+  };
 }
 
 type Notice = Upsert & { readonly card: TextCard<Wording> };

@@ -8,7 +8,7 @@
 
 import type { Card, UnspokenCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
-import type { MessageRef, Outbound, SendResult } from "../outbound.ts";
+import { AskLater, type MessageRef, type Outbound, type Recall, type SendResult } from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
 import { spokenCard } from "../words/spoken-card.ts";
@@ -25,6 +25,8 @@ const MESSAGE_TTL_MS = 7 * 24 * 3_600_000;
 /** Final results are worth delivering for a day, progress for two minutes. */
 export const FINAL_MAX_AGE_MS = 24 * 3_600_000;
 export const PROGRESS_MAX_AGE_MS = 2 * 60_000;
+/** A card with so many newer messages below it is out of sight: its end is a message of its own (channels.md 6.2). */
+export const BURIED_BY = 5;
 /** Even where a channel takes every change: a flood of output is not a flood of messages. */
 const MIN_LIVE_MS = 100;
 /** Messages of different conversations that are sent at the same time. */
@@ -37,6 +39,7 @@ export interface Sender {
   edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
   live?(ref: MessageRef, card: Card, locale: string): Promise<boolean>;
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
+  below?(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined>;
 }
 
 export type FindSender = (channel: ChannelId, accountId: string) => Sender | undefined;
@@ -47,6 +50,7 @@ interface DeliveryData {
   readonly card: UnspokenCard;
   readonly entity?: string;
   readonly version?: number;
+  readonly leftBehind?: UnspokenCard;
   readonly onlyFor?: Actor;
   readonly file?: { readonly name: string; readonly path: string };
 }
@@ -56,6 +60,8 @@ interface MessageRecord {
   readonly version: number;
   /** The version whose sending was begun and whose outcome is not known. */
   readonly inDoubt?: number;
+  /** The version with which the card came down as a message of its own; what stood above shows that it did. */
+  readonly cameDown?: number;
 }
 
 export interface Post {
@@ -75,6 +81,11 @@ export interface Upsert {
   readonly version: number;
   readonly route: Route;
   readonly card: UnspokenCard;
+  /**
+   * The card's last word: when newer messages have buried it, what was there becomes this, and the card comes down as a
+   * new message, which is the entity's from then on.
+   */
+  readonly leftBehind?: UnspokenCard;
   readonly notAfterMs?: number;
 }
 
@@ -134,6 +145,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
     if (!sender?.live || !found?.value.ref) return true;
+    if (sender.capabilities.editsAreSilent && (await isBuried(sender, found.value.ref, "remembered"))) return true;
     const language = await options.languageOf(route);
     return sender.live(found.value.ref, spokenCard(options.prepare(card()), language), language);
   });
@@ -141,7 +153,11 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   function enqueue(data: DeliveryData, id: string, notAfterMs: number | undefined): Promise<unknown> {
     return queue.add<DeliveryData>({
       name: DELIVERY_JOB,
-      data: { ...data, card: options.prepare(data.card) },
+      data: {
+        ...data,
+        card: options.prepare(data.card),
+        ...(data.leftBehind ? { leftBehind: options.prepare(data.leftBehind) } : {}),
+      },
       id,
       key: routeKey(data.route),
       attempts: DELIVERY_ATTEMPTS,
@@ -160,12 +176,42 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   ): Promise<SendResult> {
     let ref = known?.ref;
     if (!ref && known?.inDoubt !== undefined && sender.reconcile) {
-      ref = await sender.reconcile(message);
+      ref = await askLater(() => sender.reconcile?.(message));
       if (ref && known.inDoubt === version) return { kind: "sent", ref };
     }
     if (ref) return sender.capabilities.edit ? sender.edit(ref, message) : { kind: "sent", ref };
-    await store.put<MessageRecord>(NS, recordKey, { version: 0, inDoubt: version }, { ttlMs: MESSAGE_TTL_MS });
+    await put(recordKey, { version: 0, inDoubt: version, ...cameDownOf(known) });
     return sender.send(message);
+  }
+
+  function put(recordKey: string, record: MessageRecord): Promise<unknown> {
+    return store.put<MessageRecord>(NS, recordKey, record, { ttlMs: MESSAGE_TTL_MS });
+  }
+
+  /**
+   * Newer messages have buried the card: what stands there is left behind, and the card is to come down as a new message.
+   * Done again after a crash in between, it does no harm.
+   */
+  async function leaveBehind(
+    sender: Sender,
+    ref: MessageRef,
+    message: Outbound,
+    recordKey: string,
+    version: number,
+  ): Promise<MessageRecord> {
+    const left: SendResult = sender.capabilities.edit ? await sender.edit(ref, message) : { kind: "sent", ref };
+    if (left.kind === "retry") throw new RetryLater(left.afterMs, left.why);
+    if (left.kind === "unknown") throw new Error(`The old card may or may not have been edited: ${left.why}`);
+    // One that can not be edited any more leaves nothing behind; the news itself goes out all the same.
+    const record: MessageRecord = { version: 0, cameDown: version };
+    await put(recordKey, record);
+    return record;
+  }
+
+  /** Nothing was sent; that the card is to come down stays true. */
+  async function forget(recordKey: string, known: MessageRecord | undefined): Promise<void> {
+    if (known?.cameDown === undefined) await store.delete(NS, recordKey);
+    else await put(recordKey, { version: 0, cameDown: known.cameDown });
   }
 
   /** The newest version of each card that waits here, so that older ones need not be shown on the way to it. */
@@ -192,22 +238,26 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const recordKey = messageKey(data.entity ?? data.key, data.route);
     const version = data.version ?? 1;
     const found = await store.get<MessageRecord>(NS, recordKey);
-    const known = found?.value;
+    let known = found?.value;
     if (known?.ref && (known.version >= version || superseded(recordKey, version))) return;
 
     const language = await options.languageOf(data.route, data.onlyFor);
-    const message: Outbound = {
-      key: data.entity ? recordKey : data.key,
+    const outbound = (card: UnspokenCard): Outbound => ({
+      key: data.entity ? keyOf(recordKey, known) : data.key,
       route: data.route,
-      card: spokenCard(data.card, language),
+      card: spokenCard(card, language),
       locale: language,
       ...(data.onlyFor ? { onlyFor: data.onlyFor } : {}),
       ...(data.file ? { file: data.file } : {}),
-    };
+    });
+    if (known?.ref && data.leftBehind && (await isBuried(sender, known.ref, "asked"))) {
+      known = await leaveBehind(sender, known.ref, outbound(data.leftBehind), recordKey, version);
+    }
+    const message = outbound(data.card);
     const result = await transmit(sender, message, recordKey, version, known);
     switch (result.kind) {
       case "sent":
-        await store.put<MessageRecord>(NS, recordKey, { ref: result.ref, version }, { ttlMs: MESSAGE_TTL_MS });
+        await put(recordKey, { ref: result.ref, version, ...cameDownOf(known) });
         options.onDelivered?.({
           channel: data.route.channel,
           kind: data.card.kind,
@@ -220,12 +270,12 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         return;
       case "retry":
         // What was begun stays in doubt: after a crash in between the platform is asked how far it came.
-        if (!known?.ref && !result.partial) await store.delete(NS, recordKey);
+        if (!known?.ref && !result.partial) await forget(recordKey, known);
         throw new RetryLater(result.afterMs, result.why);
       case "unknown":
         throw new Error(`The message may or may not have been sent: ${result.why}`);
       case "permanent":
-        if (!known?.ref) await store.delete(NS, recordKey);
+        if (!known?.ref) await forget(recordKey, known);
         await options.onUndelivered?.({ ...data, why: result.why });
         throw new PermanentFailure(result.why);
     }
@@ -237,10 +287,11 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const { notAfterMs, ...data } = post;
       await enqueue(data, `post:${post.key}@${routeKey(post.route)}`, notAfterMs);
     },
-    async upsert({ entity, version, route, card, notAfterMs }) {
+    async upsert({ entity, version, route, card, leftBehind, notAfterMs }) {
       live.settle(messageKey(entity, route));
       const key = messageKey(entity, route);
-      await enqueue({ key, route, card, entity, version }, `card:${key}:${version}`, notAfterMs);
+      const data = { key, route, card, entity, version, ...(leftBehind ? { leftBehind } : {}) };
+      await enqueue(data, `card:${key}:${version}`, notAfterMs);
       // Only what is durably queued stands in for what came before it.
       remember(key, version);
     },
@@ -255,6 +306,30 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
 
 function messageKey(entity: string, route: Route): string {
   return `${entity}@${routeKey(route)}`;
+}
+
+/** Idempotency of an entity's message: the one that came down is another than the one it left behind. */
+function keyOf(recordKey: string, known: MessageRecord | undefined): string {
+  return known?.cameDown === undefined ? recordKey : `${recordKey}#${known.cameDown}`;
+}
+
+function cameDownOf(known: MessageRecord | undefined): Pick<MessageRecord, "cameDown"> {
+  return known?.cameDown === undefined ? {} : { cameDown: known.cameDown };
+}
+
+/** A platform that can not be asked now is asked when it can: that uses up no try. */
+async function askLater<T>(ask: () => Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw error instanceof AskLater ? new RetryLater(error.afterMs, error.message) : error;
+  }
+}
+
+/** What nobody can tell is taken for in sight: an edit in place is never wrong. */
+async function isBuried(sender: Sender, ref: MessageRef, how: Recall): Promise<boolean> {
+  const below = await sender.below?.(ref, BURIED_BY, how).catch(() => undefined);
+  return below !== undefined && below >= BURIED_BY;
 }
 
 type ShowLive = (entity: string, route: Route, card: () => UnspokenCard) => Promise<boolean>;

@@ -743,3 +743,25 @@ describe("discord adapter: connection", () => {
     expect(events).toHaveLength(1);
   });
 });
+
+describe("discord adapter: what stands below a message", () => {
+  it("is counted as it passes by, a thread by itself; another life asks Discord", async () => {
+    await connected();
+    const thread = emulator.addThread(room, "release");
+    const inRoom = await sentRef(out(runCard(), routeTo(room)));
+    const inThread = await sentRef(out(runCard(), routeTo(room, { threadId: thread })));
+    for (let n = 0; n < 3; n++) await emulator.say(bob, room, `talk ${n}`);
+    await emulator.say(bob, room, "a reply", { thread });
+    await channel.send(out(text("mine"), routeTo(room)));
+    await expect.poll(() => channel.below?.(inRoom, 5, "remembered")).toBe(4);
+    await expect.poll(() => channel.below?.(inThread, 5, "remembered")).toBe(1);
+    const asked = () => emulator.journal.entries.filter((one) => /^GET .*messages/.test(one.what));
+    expect(asked()).toEqual([]);
+
+    await channel.stop();
+    await connected();
+    expect(await channel.below?.(inRoom, 5, "remembered")).toBeUndefined();
+    expect(await channel.below?.(inRoom, 5, "asked")).toBe(4);
+    expect(await channel.below?.(inThread, 5, "asked")).toBe(1);
+  });
+});

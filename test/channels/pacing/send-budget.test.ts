@@ -55,6 +55,21 @@ describe("a send budget", () => {
     go(budget, "b", chat);
   });
 
+  it("whoever asks for a place now or never leaves nobody waiting behind them", () => {
+    const clock = manualClock();
+    const budget = new SendBudget(clock);
+    const reads = [lane("reads", 2, 60_000)];
+    for (let n = 0; n < 2; n++) {
+      const permit = budget.tryNow(reads);
+      if (permit.kind === "go") permit.done();
+    }
+    for (let n = 0; n < 50; n++) expect(budget.tryNow(reads)).toEqual({ kind: "wait", afterMs: 60_000 });
+    clock.advance(60_000);
+    expect(budget.tryNow(reads).kind).toBe("go");
+    budget.refused(reads[0] as Lane, 90_000);
+    expect(budget.tryNow(reads)).toEqual({ kind: "wait", afterMs: 90_000 });
+  });
+
   it("serves in the order of asking, and what is decided or over before what only goes on", () => {
     const clock = manualClock();
     const budget = new SendBudget(clock);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ExecError } from "../../../src/core/errors.ts";
+import { AskLater } from "../../../src/core/outbound.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
 import { BOT } from "../../emulators/slack/workspace.ts";
 import { APPROVAL_ID, alice, approval, ops, outbound, type Rig, RUN_ID, rig, run, started, text } from "./support.ts";
@@ -577,6 +578,84 @@ describe("what can go wrong on the way", () => {
     await started(fresh);
     emulator.fail("conversations.history", { times: 3, status: 503 });
     await expect(fresh.channel.reconcile(message)).rejects.toThrow();
+    expect(await fresh.channel.reconcile(message)).toBeDefined();
+    await fresh.channel.stop();
+  });
+
+  test("what stands below a message is counted as it passes by, a thread by itself, without asking", async () => {
+    const root = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+    const [above, inThread] = [outbound(run()), outbound(run(), { route: { ...ops, threadId: root } })];
+    const refs = [await it.channel.send(above), await it.channel.send(inThread)];
+    const [room, thread] = refs.map((one) => (one.kind === "sent" ? one.ref : undefined));
+    if (!room || !thread) throw new Error("not sent");
+    for (let n = 0; n < 3; n++) await emulator.say("U0BRAMWIT", "C0OPSROOM", `talk ${n}`);
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "a reply", { thread: root });
+    await it.channel.send(outbound(text()));
+    await expect.poll(() => it.channel.below(room, 5, "remembered")).toBe(4);
+    expect(await it.channel.below(thread, 5, "remembered")).toBe(1);
+    expect(await it.channel.below(room, 3, "remembered")).toBe(3);
+    expect(emulator.journal.calls("conversations.history")).toEqual([]);
+
+    // Another life of the gateway has seen nothing; Slack has.
+    const fresh = await started(rig(emulator));
+    expect(await fresh.channel.below(room, 5, "remembered")).toBeUndefined();
+    expect(await fresh.channel.below(room, 5, "asked")).toBe(4);
+    expect(await fresh.channel.below(thread, 5, "asked")).toBe(1);
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "more", {});
+    expect(await fresh.channel.below(room, 5, "asked")).toBe(5);
+    await fresh.channel.stop();
+  });
+
+  test("gateways that share a request URL each see a part: what stands below is asked", async () => {
+    const shared = await started(rig(emulator, { gateways: () => 2 }));
+    const sent = await shared.channel.send(outbound(run()));
+    if (sent.kind !== "sent") throw new Error("not sent");
+    expect(await shared.channel.below(sent.ref, 5, "remembered")).toBeUndefined();
+    expect(await shared.channel.below(sent.ref, 5, "asked")).toBe(0);
+    await shared.channel.stop();
+  });
+
+  test("they share the limits out too: none of them sends or asks as if it were alone", async () => {
+    const rates = { channelPerSecond: 1, channelBurst: 4, editsPerMinute: 50, totalPerMinute: 300 };
+    const shared = await started(rig(emulator, { gateways: () => 2, rates }));
+    const results = [];
+    for (let n = 0; n < 4; n++) results.push(await shared.channel.send(outbound(text())));
+    expect(results.map((one) => one.kind)).toEqual(["sent", "sent", "retry", "retry"]);
+    await shared.channel.stop();
+  });
+
+  test("questions stay within their method's limit: what is over it is not asked, and a delivery comes back for it", async () => {
+    emulator.api.perMethod = { "conversations.history": { count: 50, perMs: 60_000 } };
+    const message = outbound(run());
+    await it.channel.send(message);
+    const fresh = await started(rig(emulator));
+    // What an earlier try made is known after the first answer, so each asks for another message.
+    const ask = () => fresh.channel.reconcile(outbound(run()));
+    for (let n = 0; n < 50; n++) expect(await ask()).toBeUndefined();
+    const later = await ask().catch((error: unknown) => error);
+    expect(later).toBeInstanceOf(AskLater);
+    expect((later as AskLater).afterMs).toBeLessThanOrEqual(60_000);
+    expect(emulator.journal.calls("conversations.history")).toHaveLength(50);
+    emulator.clock.advance((later as AskLater).afterMs);
+    expect(await fresh.channel.reconcile(message)).toBeDefined();
+    expect(emulator.journal.entries.filter((entry) => entry.status === 429)).toEqual([]);
+    await fresh.channel.stop();
+  });
+
+  test("a question that Slack refuses waits as long as Slack says, and holds up no other method", async () => {
+    const message = outbound(run());
+    await it.channel.send(message);
+    const fresh = await started(rig(emulator));
+    emulator.fail("conversations.history", { retryAfterS: 40 });
+    for (let n = 0; n < 3; n++) {
+      const later = await fresh.channel.reconcile(message).catch((error: unknown) => error);
+      expect(later).toBeInstanceOf(AskLater);
+      expect((later as AskLater).afterMs).toBeGreaterThan(39_000);
+    }
+    expect(emulator.journal.calls("conversations.history")).toHaveLength(1);
+    await emulator.say("U0BRAMWIT", "C0OPSROOM", "@openclaw hello");
+    await expect.poll(() => fresh.events.at(-1)?.actor.display).toBe("bram");
+    emulator.clock.advance(40_000);
     expect(await fresh.channel.reconcile(message)).toBeDefined();
     await fresh.channel.stop();
   });

@@ -634,3 +634,22 @@ describe("telegram adapter: webhook", () => {
     await second.stop();
   });
 });
+
+describe("telegram adapter: what stands below a message", () => {
+  it("is counted as it passes by, a topic by itself; another life knows what Telegram kept for it, or nothing", async () => {
+    await connected();
+    const inGroup = await sentRef(out(runCard(), group));
+    const inTopic = await sentRef(out(runCard(), topic));
+    for (let n = 0; n < 3; n++) await emulator.say(ALICE, GROUP, `@ops_exec_bot talk ${n}`);
+    await emulator.say(ALICE, FORUM, "@ops_exec_bot here", { thread: "77" });
+    await channel.send(out(text("mine"), group));
+    await expect.poll(() => channel.below?.(inGroup, 5, "remembered")).toBe(4);
+    await expect.poll(() => channel.below?.(inTopic, 5, "remembered")).toBe(1);
+
+    await channel.stop();
+    for (let n = 0; n < 5; n++) await emulator.say(ALICE, FORUM, `@ops_exec_bot meanwhile ${n}`, { thread: "77" });
+    await connected();
+    expect(await channel.below?.(inGroup, 5, "asked")).toBeUndefined();
+    await expect.poll(() => channel.below?.(inTopic, 5, "asked")).toBe(5);
+  });
+});

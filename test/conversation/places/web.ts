@@ -23,7 +23,7 @@ export const openWeb: OpenPlace = async () => {
     return last.clientId;
   };
   const card = (id: string): Card => {
-    const found = person.screen().find((one, index) => idOf(one, index) === id);
+    const found = person.screen().find((_one, index) => idOf(index) === id);
     if (!found) throw new Error(`The screen has no ${id}.`);
     return found;
   };
@@ -71,20 +71,13 @@ export const openWeb: OpenPlace = async () => {
   };
 };
 
-function idOf(card: Card, index: number): string {
-  switch (card.kind) {
-    case "approval":
-      return `approval:${card.approvalId}`;
-    case "run":
-      return `run:${card.runId}`;
-    case "text":
-    case "said":
-      return `${card.kind}:${index}`;
-  }
+/** By its place: a card that came down to a new message is another message. */
+function idOf(index: number): string {
+  return `at ${index}`;
 }
 
 function shownAs(card: Card, index: number): ShownMessage {
-  return { id: idOf(card, index), chat: CHAT, text: textOf(card), buttons: buttonsOf(card), files: [] };
+  return { id: idOf(index), chat: CHAT, text: textOf(card), buttons: buttonsOf(card), files: [] };
 }
 
 function buttonsOf(card: Card): readonly string[] {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Card, TextCard } from "../../../src/core/cards.ts";
 import { createDeliveries, type Deliveries, type Sender } from "../../../src/core/events/deliveries.ts";
-import type { MessageRef, Outbound, SendResult } from "../../../src/core/outbound.ts";
+import { AskLater, type MessageRef, type Outbound, type SendResult } from "../../../src/core/outbound.ts";
 import { type Route, routeKey } from "../../../src/core/route.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
@@ -11,7 +11,11 @@ const say = (text: string): TextCard => ({ kind: "text", tone: "info", text });
 
 /** A platform with a journal and faults: what a chat service does, as far as sending goes. */
 class Platform implements Sender {
-  readonly capabilities = { edit: true, minEditMs: 0, editsAreSilent: false };
+  silent = false;
+  get capabilities() {
+    return { edit: true, minEditMs: 0, editsAreSilent: this.silent };
+  }
+  onReconcile = (): void => {};
   readonly messages = new Map<string, { chatId: string; texts: string[] }>();
   readonly faults: ((message: Outbound) => SendResult | "deliver-then-lose" | undefined)[] = [];
   readonly lives: Card[] = [];
@@ -35,6 +39,15 @@ class Platform implements Sender {
   /** So many live changes there is no room for. */
   noRoom = 0;
 
+  /** Newer messages below each of these; of others nobody can tell. */
+  readonly newer = new Map<string, number | Error>();
+
+  async below(ref: MessageRef, atMost: number): Promise<number | undefined> {
+    const count = this.newer.get(ref.messageId);
+    if (count instanceof Error) throw count;
+    return count === undefined ? undefined : Math.min(count, atMost);
+  }
+
   async live(_ref: MessageRef, card: Card): Promise<boolean> {
     if (this.noRoom-- > 0) return false;
     this.lives.push(card);
@@ -42,6 +55,7 @@ class Platform implements Sender {
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {
+    this.onReconcile();
     return this.reconciles && this.messages.has(message.key) ? refOf(message) : undefined;
   }
 
@@ -187,6 +201,100 @@ describe("deliveries", () => {
     await masking.post({ key: "secret", route, card: say("xoxb-1") });
     await quiet();
     expect(platform.texts()).toEqual([["•••"]]);
+  });
+
+  describe("the end of a card that newer messages have buried", () => {
+    const key = `run:1@${routeKey(route)}`;
+    const end = { entity: "run:1", version: 3, route, card: say("done"), leftBehind: say("it is further down") };
+    beforeEach(async () => {
+      await deliveries.upsert({ entity: "run:1", version: 2, route, card: say("running") });
+      await quiet();
+    });
+
+    it.each([
+      ["five below: a new message, and a word where it was", 5, [["running", "it is further down"], ["done"]]],
+      ["four below: an edit in place", 4, [["running", "done"]]],
+      ["nobody can tell: an edit in place", undefined, [["running", "done"]]],
+      ["the platform can not be asked: an edit in place", new Error("503"), [["running", "done"]]],
+    ])("%s", async (_name, below, shown) => {
+      if (below !== undefined) platform.newer.set(key, below);
+      await deliveries.upsert(end);
+      await quiet();
+      expect(platform.texts()).toEqual(shown);
+    });
+
+    it("the new message is the card's from then on: what corrects it is edited into it", async () => {
+      platform.newer.set(key, 9);
+      await deliveries.upsert(end);
+      await quiet();
+      await deliveries.upsert({ ...end, version: 4, card: say("corrected") });
+      await quiet();
+      expect(platform.texts()).toEqual([
+        ["running", "it is further down"],
+        ["done", "corrected"],
+      ]);
+    });
+
+    it.each([
+      ["the word where it was is put off", [() => ({ kind: "retry", afterMs: 5, why: "429" })]],
+      ["the new message is put off", [() => undefined, () => ({ kind: "retry", afterMs: 5, why: "429" })]],
+      ["the old message is gone", [() => ({ kind: "permanent", why: "message_not_found" })]],
+    ] satisfies [string, Platform["faults"]][])("comes once when %s", async (_name, faults) => {
+      platform.newer.set(key, 5);
+      platform.faults.push(...faults);
+      await deliveries.upsert(end);
+      await eventually(() => platform.texts().flat().includes("done"));
+      await quiet();
+      expect(
+        platform
+          .texts()
+          .flat()
+          .filter((one) => one === "done"),
+      ).toHaveLength(1);
+    });
+
+    it("comes once when its sending was cut off: the platform is asked for the new message, not for the old one", async () => {
+      platform.newer.set(key, 5);
+      platform.faults.push(
+        () => undefined,
+        () => "deliver-then-lose",
+      );
+      await deliveries.upsert(end);
+      await eventually(async () => (await state.queue.counts("delivery")).delayed === 1);
+      clock.advance(2_000);
+      await state.queue.add({ name: "nudge", data: {} });
+      await eventually(async () => {
+        const counts = await state.queue.counts("delivery");
+        return counts.delayed + counts.waiting + counts.active === 0;
+      });
+      expect(platform.texts()).toEqual([["running", "it is further down"], ["done"]]);
+    });
+
+    it("no live change is made to it any more", async () => {
+      platform.newer.set(key, 5);
+      platform.silent = true;
+      deliveries.live("run:1", route, () => say("nobody sees this"));
+      await deliveries.upsert({ ...end, version: 3 });
+      await quiet();
+      expect(platform.lives).toEqual([]);
+    });
+  });
+
+  it("a platform that can not be asked now is asked when it can, without a try being used up", async () => {
+    platform.faults.push(() => "deliver-then-lose");
+    let asked = 0;
+    platform.onReconcile = () => {
+      asked += 1;
+      if (asked <= 10) throw new AskLater(1);
+    };
+    await deliveries.post({ key: "k", route, card: say("exit 0") });
+    await eventually(async () => (await state.queue.counts("delivery")).delayed === 1);
+    clock.advance(2_000);
+    await state.queue.add({ name: "nudge", data: {} });
+    await eventually(() => asked > 10);
+    await quiet();
+    expect(platform.texts()).toEqual([["exit 0"]]);
+    expect(await state.queue.deadLetters()).toEqual([]);
   });
 
   it("shows live changes at most once per interval, always the newest, and none after the card was settled", async () => {

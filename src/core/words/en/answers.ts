@@ -300,5 +300,7 @@ export const answers = {
     "The gateway was restarted while this waited in line, so whoever asked is gone. It never ran.",
   "run.waited.gone": "The gateway {gateway} is gone. This waited in line there and never ran.",
   "run.couldNotStart": "The command could not be started.",
+  "run.cameDown": "{session}: {end}",
+  "run.cameDown.hint": "Newer messages have buried this card; the end is further down.",
   "run.undelivered": "This could not be delivered to {channel} {chat}: {why}.",
 } as const;

@@ -303,5 +303,7 @@ export const answers = translation<typeof english>()({
     "De gateway is opnieuw gestart terwijl dit op zijn beurt wachtte, en wie erom vroeg is weg. Het is nooit uitgevoerd.",
   "run.waited.gone": "De gateway {gateway} is weg. Dit wachtte daar op zijn beurt en is nooit uitgevoerd.",
   "run.couldNotStart": "De opdracht kon niet worden gestart.",
+  "run.cameDown": "{session}: {end}",
+  "run.cameDown.hint": "Nieuwere berichten hebben deze kaart bedolven; het einde staat verder naar beneden.",
   "run.undelivered": "Dit kon niet worden bezorgd bij {channel} {chat}: {why}.",
 });

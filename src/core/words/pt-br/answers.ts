@@ -300,5 +300,7 @@ export const answers = translation<typeof english>()({
     "O gateway reiniciou enquanto isto esperava na fila, e quem pediu não está mais lá. Nunca foi executado.",
   "run.waited.gone": "O gateway {gateway} saiu do ar. Isto esperava na fila dele e nunca foi executado.",
   "run.couldNotStart": "O comando não pôde ser iniciado.",
+  "run.cameDown": "{session}: {end}",
+  "run.cameDown.hint": "Mensagens mais novas encobriram este cartão; o fim está mais abaixo.",
   "run.undelivered": "Isto não pôde ser entregue em {channel} {chat}: {why}.",
 });

@@ -299,5 +299,7 @@ export const answers = translation<typeof english>()({
     "Gateway đã khởi động lại khi lệnh đang chờ đến lượt, nên người yêu cầu không còn đó. Lệnh chưa hề chạy.",
   "run.waited.gone": "Gateway {gateway} không còn nữa. Lệnh này chờ đến lượt ở đó và chưa hề chạy.",
   "run.couldNotStart": "Không khởi động được lệnh.",
+  "run.cameDown": "{session}: {end}",
+  "run.cameDown.hint": "Tin nhắn mới hơn đã đẩy thẻ này lên trên; kết quả nằm ở phía dưới.",
   "run.undelivered": "Không gửi được nội dung này đến {channel} {chat}: {why}.",
 });
