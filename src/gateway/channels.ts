@@ -156,6 +156,7 @@ async function telegramChannel(id: string, account: TelegramAccountConfig, optio
     {
       accountId: id,
       token: botToken,
+      allowBots: () => options.current().channels.telegram?.accounts[id]?.allowBots ?? false,
       rates: account.sendRate,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),

@@ -3,7 +3,8 @@
  * decided elsewhere. Pure.
  *
  * What can not be an instruction never becomes an event: edits, forwards, captions, channel posts, and whatever was
- * not written by a person under their own name (bots, anonymous admins, linked channels).
+ * not written by somebody under their own name (anonymous admins, linked channels, inline bots). Other bots are heard where
+ * the configuration says so and Telegram hands them on: core.telegram.org/api/bots/bot-to-bot.
  */
 import type { Message, Update, User } from "grammy/types";
 import type { MessageRef } from "../../core/outbound.ts";
@@ -23,6 +24,8 @@ export interface InboundContext {
   readonly nowMs: number;
   /** The menu's names that differ from the command's own (`exec_policy` for `exec-policy`). */
   readonly commandNames: ReadonlyMap<string, string>;
+  /** Other bots are heard too, as agents that can decide nothing. */
+  readonly allowBots: boolean;
 }
 
 /** A pressed button has a query that must be answered; everything else has none. */
@@ -65,7 +68,9 @@ export function takeUpdate(update: Update, context: InboundContext): Taken {
   if (message.migrate_from_chat_id !== undefined)
     return { kind: "migrated", from: String(message.migrate_from_chat_id), to: from };
   if (message.forward_origin) return ignored("forwarded");
-  if (!message.from || message.from.is_bot || message.sender_chat || message.via_bot) return ignored("not-a-person");
+  if (!message.from || message.sender_chat || message.via_bot) return ignored("not-a-person");
+  if (message.from.is_bot && (!context.allowBots || message.from.id === context.self.id))
+    return ignored("not-a-person");
   if (message.text === undefined) return ignored("no-text");
   return takeMessage(update.update_id, message, message.text, message.from, context);
 }
@@ -78,7 +83,7 @@ function takeMessage(updateId: number, message: Message, typed: string, from: Us
     receivedAtMs: context.nowMs,
     ...(typed.length >= SPLIT_FROM ? { mayBeCut: true } : {}),
   };
-  const reason = reasonTarget(message, context.self);
+  const reason = from.is_bot ? undefined : reasonTarget(message, context.self);
   if (reason !== undefined)
     return {
       kind: "event",
@@ -171,7 +176,7 @@ export function routeOf(message: Message, context: { readonly accountId: string 
 export function actorOf(user: User, context: { readonly accountId: string }): Actor {
   const name = user.username ?? [user.first_name, user.last_name].filter(Boolean).join(" ");
   return {
-    kind: "person",
+    kind: user.is_bot ? "agent" : "person",
     channel: "telegram",
     accountId: context.accountId,
     id: String(user.id),

@@ -28,6 +28,8 @@ export interface TelegramAccount {
   /** Absent: long polling. */
   readonly webhook?: WebhookOptions;
   readonly textChunkLimit?: number;
+  /** Hear other bots. Default no. */
+  readonly allowBots?: () => boolean;
   readonly rates?: TelegramRates;
   /** Seconds one poll stays open. Default 30. */
   readonly pollSeconds?: number;
@@ -259,6 +261,7 @@ export class Session {
         self,
         nowMs: this.#deps.clock.now(),
         commandNames: commandNames(this.#deps.commands),
+        allowBots: this.#account.allowBots?.() ?? false,
       });
     } catch (error) {
       this.#deps.log.error(

@@ -5,7 +5,13 @@ import { reasonLink, takeUpdate } from "../../../src/channels/telegram/inbound.t
 import { APPROVAL_ID } from "../sample-cards.ts";
 
 const self = { id: 42, username: "Ops_Bot" };
-const context = { accountId: "default", self, nowMs: 5, commandNames: new Map([["exec_policy", "exec-policy"]]) };
+const context = {
+  accountId: "default",
+  self,
+  nowMs: 5,
+  commandNames: new Map([["exec_policy", "exec-policy"]]),
+  allowBots: false,
+};
 const user = { id: 7, is_bot: false, first_name: "Ann", username: "ann", language_code: "pt-br" };
 const dm = { id: 7, type: "private", first_name: "Ann" } as const;
 const group = { id: -100, type: "supergroup", title: "G" } as const;
@@ -39,6 +45,36 @@ describe("telegram inbound", () => {
         actor: { kind: "person", channel: "telegram", accountId: "default", id: "7", display: "ann", locale: "pt-br" },
       },
     });
+  });
+
+  it("hears other bots only where that is allowed, as agents, and never itself (bot-loop-and-self)", () => {
+    const other = { id: 99, is_bot: true, first_name: "CI", username: "ci_bot" };
+    const said = (from: typeof other, over: Partial<Message> = {}) =>
+      message("/exec@ops_bot ls", { chat: group, from, ...over } as Partial<Message>);
+    const hearing = { ...context, allowBots: true };
+    expect(takeUpdate(said(other), context)).toEqual({ kind: "ignored", why: "not-a-person" });
+    expect(takeUpdate(said(other), hearing)).toMatchObject({
+      event: { kind: "command", name: "exec", args: "ls", actor: { kind: "agent", id: "99", display: "ci_bot" } },
+    });
+    expect(takeUpdate(said({ ...other, id: self.id }), hearing)).toEqual({ kind: "ignored", why: "not-a-person" });
+    expect(takeUpdate(said(other, { via_bot: other }), hearing)).toEqual({ kind: "ignored", why: "not-a-person" });
+    const prompt = {
+      message_id: 2,
+      date: 1,
+      chat: group,
+      from: { id: self.id, is_bot: true, first_name: "Ops" },
+      text: "why",
+      entities: [
+        {
+          type: "text_link",
+          offset: 0,
+          length: 3,
+          url: reasonLink({ kind: "deny-reason", approvalId: APPROVAL_ID }, self),
+        },
+      ],
+    } as unknown as NonNullable<Message["reply_to_message"]>;
+    const answer = message("because", { chat: group, from: other, reply_to_message: prompt } as Partial<Message>);
+    expect(takeUpdate(answer, hearing)).toMatchObject({ event: { kind: "message" } });
   });
 
   it.each([

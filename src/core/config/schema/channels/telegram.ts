@@ -33,6 +33,9 @@ const telegramRoomShape = {
 
 const telegramShape = {
   ...accountShape,
+  allowBots: flag(
+    "Also answer other bots. Telegram shows them to the bot only where one of the two has Bot-to-Bot Communication Mode (BotFather), and then only commands and replies to it.",
+  ),
   botToken: secret("Token from BotFather; or TELEGRAM_BOT_TOKEN."),
   apiRoot: url("Root of the Bot API without the token, for a local Bot API server or a test server."),
   webhookUrl: url("Public address Telegram posts to; unset: long polling."),
