@@ -35,6 +35,7 @@ const CHANNEL_PORT = [
   "channels/adapter-deps.ts",
   "channels/turns.ts",
   "channels/pacing",
+  "channels/newer-messages.ts",
   "channels/recent.ts",
   "channels/log-file.ts",
   "channels/text",
