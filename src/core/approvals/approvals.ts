@@ -8,40 +8,19 @@ import type { Audit } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
 import type { Queue } from "../events/queue.ts";
-import type { AllowlistEntry, ApprovalDecision } from "../policy/types.ts";
-import { type Actor, actorLabel, type Route } from "../route.ts";
+import type { ApprovalDecision } from "../policy/types.ts";
+import type { Actor, Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
-import { type ApprovalRecord, type ApprovalRequest, slugOf } from "./record.ts";
+import { ApprovalRecords, type Change } from "./approval-records.ts";
+import { settledError, unknownApproval } from "./late-answer.ts";
+import type { ApprovalRecord, ApprovalRequest } from "./record.ts";
+import { createRevocation, type RevocationOptions, type RevokeResult } from "./revocation.ts";
 
-/** decisions.md D13. */
-export const DEFAULT_APPROVAL_TIMEOUT_MS = 30 * 60_000;
-/** How long a decided record still answers "already decided by …". */
-export const DECIDED_RETENTION_MS = 7 * 24 * 3_600_000;
-/** A prefix shorter than this is never accepted: too easy to hit by chance. */
-export const MIN_PREFIX_LENGTH = 4;
-
-const NS = "approval";
-/** Ids of records that are pending, or settled but not yet announced. Small, so that listing and the sweep stay cheap. */
-const OPEN_NS = "approval-open";
 const EXPIRE_JOB = "approval-expire";
 const TOPIC = "approvals";
 
-export type ResolveResult = {
-  /** False when the same decision had been made already. */
-  readonly applied: boolean;
-  readonly record: ApprovalRecord;
-};
-
-export type RevokeResult = {
-  readonly record: ApprovalRecord;
-  /** The rules that are gone now. Empty when they had been removed before, and when another gateway removes them. */
-  readonly removed: readonly AllowlistEntry[];
-  /** The rule is in the file of another gateway, which has been told to remove it. */
-  readonly elsewhere: boolean;
-};
-
-export interface ApprovalsOptions {
+export interface ApprovalsOptions extends Pick<RevocationOptions, "takeBack" | "onRevoked"> {
   readonly store: Store;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -49,10 +28,6 @@ export interface ApprovalsOptions {
   readonly gatewayId: string;
   /** A request of another gateway was settled here: its cards must not wait for that gateway to say so. */
   readonly onForeignSettled?: (record: ApprovalRecord) => Promise<void>;
-  /** Removes what "Allow always" stored for this request on this host; resolves to what was there. */
-  readonly takeBack: (record: ApprovalRecord) => Promise<readonly AllowlistEntry[]>;
-  /** The card has to show that its rule is gone. */
-  readonly onRevoked: (record: ApprovalRecord) => Promise<void>;
   /** May this person decide this request? A reason when not. */
   readonly mayDecide: (actor: Actor, record: ApprovalRecord, route: Route | undefined) => Promise<Wording | undefined>;
 }
@@ -65,13 +40,16 @@ export interface Approvals {
     request: ApprovalRequest,
     options: { readonly id: string; readonly runId: string; readonly timeoutMs: number },
   ): Promise<ApprovalRecord>;
-  /** Throws `approval-unknown`, `-ambiguous`, `-expired`, `-already-decided`, `-not-offered` or `not-authorized`. */
+  /**
+   * `applied` is false when the same had been decided already. Throws `approval-unknown`, `-ambiguous`, `-expired`,
+   * `-already-decided`, `-not-offered` or `not-authorized`.
+   */
   resolve(
     idOrPrefix: string,
     decision: ApprovalDecision,
     actor: Actor,
     options?: { readonly route?: Route; readonly comment?: string },
-  ): Promise<ResolveResult>;
+  ): Promise<Change>;
   /**
    * Takes back what "Allow always" stored, once. Throws `approval-unknown`, `-ambiguous`, `-already-decided` when it was
    * taken back before, `-not-offered` when nothing was stored, or `not-authorized`.
@@ -95,30 +73,10 @@ export interface Approvals {
 export function createApprovals(options: ApprovalsOptions): Approvals {
   const { store, queue, clock, audit, gatewayId } = options;
   const system: Actor = { kind: "system", channel: "gateway", accountId: gatewayId, id: gatewayId };
-  const revokeJob = (owner: string) => `approval-revoke-${owner}`;
-  let takingBack: Promise<unknown> = Promise.resolve();
   const settledJob = (owner: string) => `approval-settled-${owner}`;
-
-  /** A record past its time is expired whether or not the timer job has run. */
-  const isLive = (record: ApprovalRecord) => record.status === "pending" && clock.now() < record.expiresAtMs;
-
-  async function settle(
-    id: string,
-    change: (record: ApprovalRecord) => Partial<ApprovalRecord>,
-    allowExpired: boolean,
-  ): Promise<{ applied: boolean; record: ApprovalRecord } | undefined> {
-    for (;;) {
-      const found = await store.get<ApprovalRecord>(NS, id);
-      if (!found) return undefined;
-      if (found.value.status !== "pending" || (!allowExpired && !isLive(found.value))) {
-        return { applied: false, record: found.value };
-      }
-      const next: ApprovalRecord = { ...found.value, ...change(found.value) };
-      const version = await store.compareAndSet(NS, id, found.version, next, { ttlMs: DECIDED_RETENTION_MS });
-      if (version === undefined) continue;
-      return { applied: true, record: next };
-    }
-  }
+  const records = new ApprovalRecords(store, clock);
+  const changed = (id: string) => store.publish(TOPIC, { id });
+  const revocation = createRevocation({ ...options, records, changed });
 
   async function recordEnd(record: ApprovalRecord, actor: Actor, route?: Route): Promise<void> {
     if (record.status === "pending") return;
@@ -142,38 +100,9 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       attempts: 8,
       backoff: { type: "exponential", baseMs: 250, maxMs: 30_000 },
     });
-    await store.delete(OPEN_NS, record.id);
-    await store.publish(TOPIC, { id: record.id });
+    await records.close(record.id);
+    await changed(record.id);
     if (record.gatewayId !== gatewayId) await options.onForeignSettled?.(record);
-  }
-
-  async function openIds(): Promise<string[]> {
-    const ids: string[] = [];
-    for (let after: string | undefined; ; after = ids.at(-1)) {
-      const page = await store.list<true>(OPEN_NS, { limit: 500, ...(after ? { after } : {}) });
-      ids.push(...page.map((listed) => listed.key));
-      if (page.length < 500) return ids;
-    }
-  }
-
-  async function find(idOrPrefix: string): Promise<ApprovalRecord> {
-    const wanted = idOrPrefix.trim().toLowerCase();
-    const exact = await store.get<ApprovalRecord>(NS, wanted);
-    if (exact) return exact.value;
-    if (wanted.length < MIN_PREFIX_LENGTH || !/^[0-9a-f-]+$/.test(wanted)) throw unknown(idOrPrefix);
-    const matches = (await store.list<ApprovalRecord>(NS, { prefix: wanted, limit: 20 })).map((m) => m.value);
-    const live = matches.filter(isLive);
-    if (live.length > 1) {
-      const ids = live.map((record) => record.id);
-      throw new ExecError(
-        "approval-ambiguous",
-        phrase("error.approval.ambiguous", { matches: live.length, id: wanted, ids }),
-        { ids },
-      );
-    }
-    const only = live[0] ?? (matches.length === 1 ? matches[0] : undefined);
-    if (!only) throw unknown(idOrPrefix);
-    return only;
   }
 
   /** Only an approver decides, and only an approver takes back. @throws ExecError `not-authorized`. */
@@ -191,45 +120,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     throw new ExecError("not-authorized", refused);
   }
 
-  /**
-   * On the gateway whose file holds the rules. The rules go first and the mark second, so that a kill in between leaves
-   * a button that can be pressed again; then the rules again, for a grant that was being written meanwhile.
-   */
-  function takeBackHere(id: string, actor: Actor): Promise<RevokeResult> {
-    // One at a time: whoever is told that it is gone is the one who removed it.
-    const turn = takingBack.then(() => removeAndMark(id, actor));
-    takingBack = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async function removeAndMark(id: string, actor: Actor): Promise<RevokeResult> {
-    let removed: readonly AllowlistEntry[] = [];
-    for (;;) {
-      const found = await store.get<ApprovalRecord>(NS, id);
-      if (!found) throw unknown(id);
-      const { value: record } = found;
-      if (record.revoked) throw revokedError(record);
-      if (removed.length === 0) removed = await options.takeBack(record);
-      const next: ApprovalRecord = { ...record, revoked: { by: actor, atMs: clock.now() } };
-      if ((await store.compareAndSet(NS, id, found.version, next, { ttlMs: DECIDED_RETENTION_MS })) === undefined)
-        continue;
-      removed = [...removed, ...(await options.takeBack(next))];
-      await audit.record({
-        type: "allowlist-changed",
-        change: "removed",
-        agentId: next.request.agentId,
-        patterns: removed.map((rule) => rule.pattern),
-        actor,
-        approvalId: id,
-      });
-      await store.publish(TOPIC, { id });
-      await options.onRevoked(next);
-      return { record: next, removed, elsewhere: false };
-    }
-  }
-
   async function expire(id: string): Promise<void> {
-    const done = await settle(id, () => ({ status: "expired", decidedAtMs: clock.now() }), true);
+    const done = await records.settle(id, { status: "expired", decidedAtMs: clock.now() }, { evenExpired: true });
     if (!done?.applied) return;
     await recordEnd(done.record, system);
     await announce(done.record);
@@ -240,22 +132,19 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       await queue.process<{ id: string }>(
         settledJob(gatewayId),
         async (job) => {
-          const found = await store.get<ApprovalRecord>(NS, job.data.id);
-          if (found && found.value.status !== "pending") await onSettled(found.value);
+          const record = await records.get(job.data.id);
+          if (record && record.status !== "pending") await onSettled(record);
         },
         { concurrency: 32 },
       );
-      await queue.process<{ id: string; actor: Actor }>(revokeJob(gatewayId), async (job) => {
-        const found = await store.get<ApprovalRecord>(NS, job.data.id);
-        if (found && !found.value.revoked) await takeBackHere(job.data.id, job.data.actor);
-      });
+      await revocation.start();
       await queue.process<{ id: string }>(EXPIRE_JOB, async (job) => {
-        const found = await store.get<ApprovalRecord>(NS, job.data.id);
-        if (found && clock.now() >= found.value.expiresAtMs) await expire(job.data.id);
+        const record = await records.get(job.data.id);
+        if (record && clock.now() >= record.expiresAtMs) await expire(record.id);
       });
-      for (const id of await openIds()) {
-        const record = (await store.get<ApprovalRecord>(NS, id))?.value;
-        if (!record) await store.delete(OPEN_NS, id);
+      for (const id of await records.openIds()) {
+        const record = await records.get(id);
+        if (!record) await records.close(id);
         else if (record.gatewayId === gatewayId && record.status !== "pending") await announce(record);
       }
     },
@@ -272,11 +161,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         expiresAtMs: now + timeoutMs,
         shownAt: [],
       };
-      await store.put(OPEN_NS, id, true);
-      if (!(await store.setIfAbsent(NS, id, record, { ttlMs: timeoutMs + DECIDED_RETENTION_MS }))) {
-        const existing = await store.get<ApprovalRecord>(NS, id);
-        if (existing) return existing.value;
-      }
+      const existing = await records.create(record);
+      if (existing) return existing;
       await queue.add({
         name: EXPIRE_JOB,
         id: `approval-expire:${record.id}`,
@@ -291,32 +177,32 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         offered: request.offered,
         expiresAtMs: record.expiresAtMs,
       });
-      await store.publish(TOPIC, { id: record.id });
+      await changed(record.id);
       return record;
     },
 
     async resolve(idOrPrefix, decision, actor, { route, comment } = {}) {
-      const record = await find(idOrPrefix);
+      const record = await records.find(idOrPrefix);
       await authorize(actor, record, route);
-      if (record.status === "pending" && !isLive(record)) await expire(record.id);
+      if (record.status === "pending" && !records.isLive(record)) await expire(record.id);
       else if (record.status === "pending" && !record.request.offered.includes(decision)) {
         throw new ExecError(
           "approval-not-offered",
           phrase("error.approval.notOffered", { decision, offered: record.request.offered }),
         );
       }
-      const done = await settle(
+      const done = await records.settle(
         record.id,
-        () => ({
+        {
           status: decision === "deny" ? "denied" : "allowed",
           decision,
           decidedBy: actor,
           decidedAtMs: clock.now(),
           ...(comment ? { comment } : {}),
-        }),
-        false,
+        },
+        { evenExpired: false },
       );
-      if (!done) throw unknown(idOrPrefix);
+      if (!done) throw unknownApproval(idOrPrefix);
       if (done.applied) {
         await recordEnd(done.record, actor, route);
         await announce(done.record);
@@ -327,89 +213,37 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     },
 
     async revoke(idOrPrefix, actor, { route } = {}) {
-      const record = await find(idOrPrefix);
+      const record = await records.find(idOrPrefix);
       await authorize(actor, record, route);
-      if (record.revoked) throw revokedError(record);
-      if (record.status !== "allowed" || record.decision !== "allow-always") {
-        throw new ExecError("approval-not-offered", phrase("error.approval.noRule", { slug: slugOf(record.id) }));
-      }
-      if (record.gatewayId === gatewayId) return takeBackHere(record.id, actor);
-      await queue.add({
-        name: revokeJob(record.gatewayId),
-        id: `approval-revoke:${record.id}`,
-        data: { id: record.id, actor },
-        attempts: 8,
-        backoff: { type: "exponential", baseMs: 250, maxMs: 30_000 },
-      });
-      return { record, removed: [], elsewhere: true };
+      return revocation.revoke(record, actor);
     },
 
     async cancel(id, why) {
-      const done = await settle(id, () => ({ status: "cancelled", decidedAtMs: clock.now(), statusLine: why }), true);
+      const done = await records.settle(
+        id,
+        { status: "cancelled", decidedAtMs: clock.now(), statusLine: why },
+        { evenExpired: true },
+      );
       if (!done?.applied) return false;
       await recordEnd(done.record, system);
       await announce(done.record);
       return true;
     },
 
-    async get(id) {
-      return (await store.get<ApprovalRecord>(NS, id))?.value;
-    },
+    get: (id) => records.get(id),
 
     async versioned(id) {
-      const found = await store.get<ApprovalRecord>(NS, id);
+      const found = await records.versioned(id);
       return found && { record: found.value, version: found.version };
     },
 
-    async pending() {
-      const records = await Promise.all((await openIds()).map((id) => store.get<ApprovalRecord>(NS, id)));
-      return records
-        .flatMap((found) => (found && isLive(found.value) ? [found.value] : []))
-        .sort((a, b) => a.createdAtMs - b.createdAtMs);
-    },
+    pending: () => records.pending(),
 
     async annotate(id, change) {
-      for (;;) {
-        const found = await store.get<ApprovalRecord>(NS, id);
-        if (!found) return undefined;
-        const next = { ...found.value, ...change };
-        const ttlMs = Math.max(0, found.value.expiresAtMs - clock.now()) + DECIDED_RETENTION_MS;
-        const version = await store.compareAndSet(NS, id, found.version, next, { ttlMs });
-        if (version !== undefined) return { record: next, version };
-      }
+      const done = await records.annotate(id, change);
+      return done && { record: done.value, version: done.version };
     },
 
     onChange: (listener) => store.subscribe(TOPIC, (message) => listener((message as { id: string }).id)),
   };
-}
-
-function unknown(id: string): ExecError {
-  return new ExecError("approval-unknown", phrase("error.approval.unknown", { id: id.slice(0, 64) }));
-}
-
-function revokedError(record: ApprovalRecord): ExecError {
-  const who = record.revoked ? actorLabel(record.revoked.by) : phrase("request.somebody");
-  return new ExecError("approval-already-decided", phrase("error.approval.revoked", { slug: slugOf(record.id), who }));
-}
-
-/** The same words wherever a late answer arrives. */
-export function settledError(record: ApprovalRecord): ExecError {
-  const slug = slugOf(record.id);
-  switch (record.status) {
-    case "expired":
-      return new ExecError("approval-expired", phrase("error.approval.expired", { slug }));
-    case "cancelled":
-      return new ExecError(
-        "approval-already-decided",
-        phrase("error.approval.cancelled", { slug, why: record.statusLine ?? phrase("error.approval.notNeeded") }),
-      );
-    case "pending":
-      return new ExecError("internal", phrase("error.approval.waiting", { slug }));
-    case "allowed":
-    case "denied": {
-      const who = record.decidedBy ? actorLabel(record.decidedBy) : phrase("request.somebody");
-      const key = record.status === "allowed" ? "error.approval.allowed" : "error.approval.denied";
-      return new ExecError("approval-already-decided", phrase(key, { slug, who }), { decision: record.decision });
-    }
-  }
 }

@@ -2,8 +2,8 @@
 import type { TextCard } from "../cards.ts";
 import { phrase, type Wording } from "../words/phrase.ts";
 import { describeGrants } from "./allow-always.ts";
-import type { RevokeResult } from "./approvals.ts";
 import { slugOf } from "./record.ts";
+import type { RevokeResult } from "./revocation.ts";
 
 export function revokedCard({ record, removed, elsewhere }: RevokeResult): TextCard<Wording> {
   const slug = slugOf(record.id);
