@@ -4,22 +4,12 @@
  */
 import { posix } from "node:path";
 import { ARGV_GRANT, calledAs, FILE_GRANT, grantHash, type MatchTarget, matchAllowlist } from "./allowlist.ts";
-import { guardArguments, hasTable, programAmong } from "./argument-guard.ts";
 import { judgeBuiltin } from "./builtins.ts";
 import type { DecideInput, Reason, ReasonCode, Segment } from "./decision.ts";
 import { type Executable, findExecutable, isTrustedDirectory, runPath, type SearchContext } from "./executables.ts";
-import { isStreamPath } from "./guard/options.ts";
 import { inlineCode } from "./inline-eval.ts";
-import { interpreterName, readInterpreter } from "./interpreters.ts";
-import {
-  carrierName,
-  INTERPRETERS,
-  MULTIPLEXERS,
-  nameIn,
-  PACKAGE_RUNNERS,
-  SHELLS,
-  WRITES_WHERE_IT_STANDS,
-} from "./program-kinds.ts";
+import { INTERPRETERS, nameIn, SHELLS, WRITES_WHERE_IT_STANDS } from "./program-kinds.ts";
+import { isBareEnv, readProgram } from "./program-reading.ts";
 import { judgeSafeBin, SYSTEM_BIN_DIRS } from "./safe-bins.ts";
 import type { ParsedCommand } from "./shell/parse.ts";
 import type { AllowlistEntry } from "./types.ts";
@@ -114,7 +104,7 @@ class Assessment {
     const found = findExecutable(typed, this.search);
     if (!("real" in found)) {
       this.because(found.code, found.subject);
-      this.kindReasons([posix.basename(typed)], this.argv.slice(at + 1), true);
+      this.readProgram([posix.basename(typed)], this.argv.slice(at + 1), false);
       return this.unresolved();
     }
     return this.program(found, this.argv.slice(at + 1));
@@ -184,59 +174,15 @@ class Assessment {
     return this.result({ builtin: false, words: this.argv, satisfiedBy: "none" });
   }
 
-  /** What kind of program it is. Returns the script that a shell or interpreter would run. */
-  private kindReasons(names: readonly string[], args: readonly string[], unresolved = false): string | undefined {
-    if (names.some(isWrapper) && !isBareEnv(names, args)) {
-      // Reached through a symlink or another name: the grammar was not applied.
-      this.because("wrapper", names[0]);
-      return undefined;
-    }
-    const kinds: readonly [ReadonlySet<string>, ReasonCode][] = [
-      [MULTIPLEXERS, "multiplexer"],
-      [PACKAGE_RUNNERS, "package-runner"],
-    ];
-    for (const [kind, code] of kinds) {
-      const hit = nameIn(names, kind);
-      if (hit !== undefined) this.because(code, hit);
-    }
-    // Whatever it carries, this carries nothing.
-    const carrier = args.length === 1 && args[0] === "--version" ? undefined : carrierName(names);
-    if (carrier !== undefined) this.because("carrier", carrier);
-    const shell = nameIn(names, SHELLS);
-    if (shell !== undefined) return this.shell(shell, args);
-    if (unresolved) return undefined;
-    const language = interpreterName(names);
-    if (language === undefined) {
-      const problem = this.input.policy.argumentGuard ? this.argumentProblem(names, args) : undefined;
-      if (problem !== undefined) this.because("argument-guard", problem);
-      return undefined;
-    }
-    const use = readInterpreter(language, args);
-    switch (use.kind) {
-      case "script":
-        return args[use.index];
-      case "stdin":
-        this.because("stdin-program", names[0]);
-        return undefined;
-      case "refused":
-        if (this.input.policy.argumentGuard) this.because("argument-guard", use.option);
-        return undefined;
-      case "module": {
-        const problem = this.input.policy.argumentGuard ? guardArguments([use.name], args.slice(use.index)) : undefined;
-        if (problem !== undefined) this.because("argument-guard", problem);
-        return undefined;
-      }
-      case "code":
-      case "project":
-      case "info":
-        return undefined;
-    }
-  }
-
-  private argumentProblem(names: readonly string[], args: readonly string[]): string | undefined {
-    const problem = guardArguments(names, args);
-    if (problem !== undefined || hasTable(names)) return problem;
-    return programAmong(args, (word) => this.isUnlistedProgram(word));
+  /** Notes what speaks against the program by what it is. The script that a shell or interpreter would run. */
+  private readProgram(names: readonly string[], args: readonly string[], resolved: boolean): string | undefined {
+    const { problems, script } = readProgram(names, args, {
+      resolved,
+      argumentGuard: this.input.policy.argumentGuard,
+      isUnlistedProgram: (word) => this.isUnlistedProgram(word),
+    });
+    for (const { code, subject } of problems) this.because(code, subject);
+    return script;
   }
 
   private isUnlistedProgram(word: string): boolean {
@@ -247,22 +193,10 @@ class Assessment {
     return typeof matchAllowlist(target, policy.allowlist) === "string";
   }
 
-  private shell(name: string, args: readonly string[]): string | undefined {
-    if (args.length === 1 && args[0] === "--version") return undefined;
-    const [first] = args;
-    if (first === undefined) this.because("stdin-program", name);
-    else if (isStreamPath(first)) this.because("stdin-program", first);
-    else if (!first.startsWith("-") && !first.startsWith("+")) return first;
-    else if (args.some((arg) => /^(?:-[a-zA-Z]*[li][a-zA-Z]*|--login|--interactive|--rcfile|--init-file)/.test(arg))) {
-      this.because("login-shell", name);
-    } else this.because("shell-wrapper", name);
-    return undefined;
-  }
-
   private program(executable: Executable, args: readonly string[]): Assessed {
     const { policy } = this.input;
     const isShell = nameIn(executable.names, SHELLS) !== undefined;
-    const script = this.kindReasons(executable.names, args);
+    const script = this.readProgram(executable.names, args, true);
     const inline = policy.strictInlineEval ? inlineCode(executable.names, args) : undefined;
     if (inline !== undefined) this.because("inline-eval", `${executable.typed} ${inline}`.slice(0, 200));
     if (executable.relative && this.place.afterCd) this.because("after-cd", executable.typed);
@@ -395,9 +329,4 @@ class Assessment {
       grant: parts.grant,
     };
   }
-}
-
-/** `env` alone wraps nothing: it prints the environment that a child gets. */
-function isBareEnv(names: readonly string[], args: readonly string[]): boolean {
-  return names.includes("env") && args.length === 0;
 }
