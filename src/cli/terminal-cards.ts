@@ -103,11 +103,13 @@ export function runHead(card: RunCard, style: TerminalStyle): string {
 
 export function runEnd(card: RunCard, style: TerminalStyle): string {
   const { title, tone, notes, outputNote } = runView(card, { ...style, outputBudget: Number.MAX_SAFE_INTEGER });
+  // All of the tail stands above.
+  const cut = card.totalChars > card.tail.length && style.messages.run.lastOf(card.tail.length, card.totalChars);
   const paint = painter(style.colour);
   const colour = tone === "success" ? "green" : tone === "failure" ? "red" : "yellow";
   return [
     paint(colour, title),
-    ...[outputNote, ...notes].flatMap((note) => (note ? [paint("dim", `  ${note}`)] : [])),
+    ...[card.tail === "" ? outputNote : cut, ...notes].flatMap((note) => (note ? [paint("dim", `  ${note}`)] : [])),
   ].join("\n");
 }
 

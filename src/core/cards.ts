@@ -69,6 +69,10 @@ export interface RunCard<W extends Wording = string> {
   readonly tail: string;
   /** Characters produced in all; more than `tail` holds means there is more to see. */
   readonly totalChars: number;
+  /** The beginning of the output, when it has ended and `tail` does not reach back to it. */
+  readonly head?: string;
+  /** Lines of output in all, when that is known. */
+  readonly totalLines?: number;
   readonly endedAtMs?: number;
   readonly durationMs?: number;
   readonly outcome?: RunOutcome;

@@ -31,6 +31,7 @@ import { createApplyPatchTool } from "../core/exec/apply-patch/tool.ts";
 import { cachedFileFacts } from "../core/exec/file-facts.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import { runCard } from "../core/exec/run-card.ts";
+import { OUTPUT_FILE_CHARS } from "../core/exec/run-record.ts";
 import { agentSettings, defaultAgentId, isSandboxed } from "../core/exec/settings.ts";
 import { processLimits } from "../core/process/limits.ts";
 import { Recordings } from "../core/process/recording.ts";
@@ -278,6 +279,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     responsible: (origin) => {
       const owners = ownerRoutes(config(), origin);
       return owners.length > 0 ? owners : [OPERATOR_ROUTE];
+    },
+    async outputFile({ runId, totalChars, route }) {
+      const channel = channels.find((one) => one.id === route?.channel && one.accountId === route.accountId);
+      if (!channel?.capabilities.files || totalChars <= OUTPUT_FILE_CHARS) return undefined;
+      try {
+        return await runLog.file(runId);
+      } catch (error) {
+        // The card tells the end without it.
+        onError(error, `writing the output of ${runId} to a file`);
+        return undefined;
+      }
     },
     operatorRoute: OPERATOR_ROUTE,
     endSeen: (runId) => {

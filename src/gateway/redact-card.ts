@@ -14,7 +14,12 @@ export function redactCard(card: UnspokenCard, redactor: Redactor): UnspokenCard
       return { ...masked, command, highlights: command === masked.command ? masked.highlights : [] };
     }
     case "run":
-      return { ...masked, command: mask(masked.command), tail: mask(masked.tail) };
+      return {
+        ...masked,
+        command: mask(masked.command),
+        tail: mask(masked.tail),
+        ...(masked.head === undefined ? {} : { head: mask(masked.head) }),
+      };
     case "text":
       return masked;
     case "said":

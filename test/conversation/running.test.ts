@@ -1,5 +1,6 @@
 /** What runs and what it says: where its end goes, how much of it is shown, and what is masked. */
 import { describe, expect, it } from "vitest";
+import type { ShownMessage } from "./place.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
 import { stage } from "./stage.ts";
 
@@ -57,18 +58,25 @@ describe.each(PLATFORMS)("two runs in one thread on %s", (_name, open) => {
 describe.each(PLATFORMS)("long output on %s", (_name, open) => {
   const on = stage(open);
 
-  it("silent-drop-too-long: shows its end, says how much there is, and Full log brings all of it as a file", async () => {
+  it("silent-drop-too-long: shows how it begins and ends and how many lines are between; all of it comes as a file, by itself and by Full log", async () => {
     const { place } = on;
     const mark = on.fresh("lines");
     const card = await on.ask(`seq 1 20000; echo ${mark}`);
     await on.press(card, "once");
-    const ended = await on.shows(place.room, [mark, /exit/i, "20000", "108"], (message) => message.id !== card.id);
-    expect(ended.text).not.toContain("\n1\n2\n3\n");
+    const left = "… 19941 lines left out …";
+    const ended = await on.shows(place.room, [mark, /exit/i, "20000", left], (message) => message.id !== card.id);
+    expect(ended.text).toMatch(/\b1\n2\n3\n/);
+    expect(ended.text).toContain(`\n19\n20\n`);
+    expect(ended.text).toMatch(/\b19962\n19963\n/);
+    expect(ended.text).not.toMatch(/^(21|19961)$/m);
+    const isWhole = (one: ShownMessage) => one.files[0]?.text.split("\n").length === 20_002;
+    const output = await on.shows(place.room, [], isWhole);
+    expect(output.files[0]?.name).toMatch(/^output-[a-z-]+\.txt$/);
     const fullLog = ended.buttons.find((label) => /log/i.test(label)) ?? "";
     await place.press(place.guest, ended, fullLog);
     const chats = [place.room, place.direct(place.guest)];
     const withFile = await Promise.any(
-      chats.map((chat) => on.shows(chat, [], (one) => one.files.length > 0, place.guest)),
+      chats.map((chat) => on.shows(chat, [], (one) => isWhole(one) && one.id !== output.id, place.guest)),
     );
     const text = withFile.files[0]?.text ?? "";
     expect(text.startsWith("1\n2\n3\n")).toBe(true);

@@ -65,6 +65,28 @@ describeWithBrowser("the demo", () => {
       await page.close();
     });
 
+    it("a long output shows its beginning and its end, and comes as a file below", async () => {
+      const place = demo.places.find((one) => one.name === name);
+      if (!place) throw new Error(`The demo has no ${name}.`);
+      const page = await browser.newPage({ viewport: { width: 1000, height: 1500 } });
+      await page.goto(place.page?.(place.owner, place.room) ?? "");
+      await page.waitForSelector("body[data-ready]");
+      await page.getByLabel("Message").fill("/exec seq -f 'step %g of the build' 1 2000");
+      await page.getByRole("button", { name: "Send" }).click();
+      const allow = page.getByRole("button", { name: "Allow once", exact: true });
+      await allow.waitFor({ timeout: WAIT_MS });
+      await allow.click();
+      await page.getByText("… 1940 lines left out …").waitFor({ timeout: WAIT_MS });
+      await page.getByText(/Full log of .*\./).waitFor({ timeout: WAIT_MS });
+      await page
+        .getByText(/output-.*\.txt/)
+        .first()
+        .waitFor({ timeout: WAIT_MS });
+      await keep(page, `${name}-long`);
+      expect(place.violations()).toEqual([]);
+      await page.close();
+    });
+
     it("a stranger writes, the owner is asked with a card, lets them in with a button, and the card says so", async () => {
       const place = demo.places.find((one) => one.name === name);
       if (!place) throw new Error(`The demo has no ${name}.`);

@@ -216,12 +216,15 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
     );
   // The note about cut output grows by a few digits once there is output to cut.
   const NOTE_ROOM = 64;
-  const room = TEXT_BUDGET - head.length - foot(bare).length - FENCE_COST - NOTE_ROOM;
+  const room = TEXT_BUDGET - head.length - foot(bare).length - 2 * FENCE_COST - NOTE_ROOM;
   const full = view(Math.max(0, room));
   return {
     components: [
       container(COLOURS[full.tone], [
         display(head),
+        ...(full.begin === undefined
+          ? []
+          : [display(`${fence(full.begin.text)}\n${small(escapeMarkdown(full.begin.gap))}`)]),
         ...(full.output === "" ? [] : [display(fence(full.output))]),
         display(foot(full)),
         ...(options.attached === undefined ? [] : [attachment(options.attached)]),

@@ -7,7 +7,7 @@ import type { Redactor } from "../text/redact.ts";
 import { renderApproval } from "./approval-card.ts";
 import { buttonBlock, smallPrint } from "./blocks.ts";
 import * as limits from "./limits.ts";
-import { bold, fallbackText, preformatted, type RichText, richText, section, shorten } from "./markup.ts";
+import { bold, fallbackText, italic, preformatted, type RichText, richText, section, shorten } from "./markup.ts";
 import { renderText } from "./text-card.ts";
 
 export interface SlackMessage {
@@ -72,8 +72,10 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
   const body: RichText[] = [
     ...section(bold(view.title)),
     ...preformatted(shorten(view.command, limits.RUN_COMMAND_BUDGET)),
+    ...(view.begin === undefined ? [] : [...preformatted(view.begin.text), ...section(italic(view.begin.gap))]),
     ...preformatted(view.output),
   ];
+  const outputLines = [...(view.begin === undefined ? [] : [view.begin.text, view.begin.gap]), view.output];
   const small = [...(view.outputNote === undefined ? [] : [view.outputNote]), ...view.notes];
   return {
     messages: [
@@ -86,7 +88,7 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
         ],
       },
     ],
-    plain: fallbackText([view.title, view.command, view.output, ...small].join("\n"), limits.MAX_FALLBACK_TEXT),
+    plain: fallbackText([view.title, view.command, ...outputLines, ...small].join("\n"), limits.MAX_FALLBACK_TEXT),
   };
 }
 

@@ -150,6 +150,7 @@ function renderRun(card: RunCard, options: RenderOptions): Rendered {
       bold(text(view.title)),
       shown.hidden === 0 ? pre(shown.head) : parts(shown, hidden),
       ...(view.outputNote === undefined ? [] : [italic(text(view.outputNote))]),
+      ...(view.begin === undefined ? [] : [pre(view.begin.text), italic(text(view.begin.gap))]),
       ...(view.output === "" ? [] : [pre(view.output)]),
       ...view.notes.map((one) => italic(text(cut(one)))),
       join(

@@ -41,6 +41,14 @@ export function tailWithin(text: string, budget: number, unitCost?: (unit: numbe
   return { head: "", tail: cut.tail.slice(newline + 1), hidden: cut.hidden + newline + 1 };
 }
 
+/** The beginning of a text within a budget, ending with a whole line when one ends in its second half. */
+export function headWithin(text: string, budget: number, unitCost?: (unit: number) => number): string {
+  const cut = excerpt(text, { budget, headShare: 1, ...(unitCost === undefined ? {} : { unitCost }) });
+  if (cut.hidden === 0) return cut.head;
+  const newline = cut.head.lastIndexOf("\n");
+  return newline < cut.head.length / 2 ? cut.head : cut.head.slice(0, newline);
+}
+
 function unitsWithin(text: string, budget: number, cost: (unit: number) => number): number {
   let spent = 0;
   let at = 0;

@@ -68,6 +68,8 @@ export interface AnnouncementsOptions {
   readonly endSeen: (runId: string) => "no" | "observed" | "acknowledged";
   /** Who hears of what this chat did not take: its owners' direct messages, or where the operator is. */
   readonly responsible: (origin: Route) => readonly Route[];
+  /** All of an output that is too long for messages, for a chat that takes files. */
+  readonly outputFile: (record: RunRecord) => Promise<{ readonly name: string; readonly path: string } | undefined>;
   /** Where the operator is: the last resort. */
   readonly operatorRoute: Route;
   readonly onError: (error: unknown, what: string) => void;
@@ -302,6 +304,16 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         ...(late ? {} : { leftBehind: leftBehind(record) }),
       });
       if (late) await deliveries.post({ key: `run-ended:${record.runId}`, route, card });
+      const file = await options.outputFile(record);
+      if (file) {
+        const text = phrase("chat.log", { session: record.sessionId });
+        await deliveries.post({
+          key: `run-output:${record.runId}`,
+          route,
+          card: { kind: "text", tone: "info", text },
+          file,
+        });
+      }
     }
     await note(record.approvalId, endLine(record));
     shown.delete(record.runId);

@@ -28,6 +28,8 @@ export function runCard(
       : record.state === "queued"
         ? ["stop"]
         : ["stop", "full-log"],
+    ...(finished && record.head !== undefined ? { head: record.head } : {}),
+    ...(finished && record.totalLines !== undefined ? { totalLines: record.totalLines } : {}),
     ...(record.state === "queued" ? { queued: true } : {}),
     ...(finished && record.recorded ? { recorded: true } : {}),
     ...(record.approvalId ? { approvalId: record.approvalId } : {}),

@@ -11,6 +11,8 @@ import type { WaitReason } from "./run-queue.ts";
 export const FINISHED_RUN_TTL_MS = 7 * 24 * 3_600_000;
 /** Characters of output kept in the record and shown on the card. */
 export const CARD_TAIL_CHARS = 4_000;
+/** An output of more characters than this comes as a file besides (channels.md 6.1). */
+export const OUTPUT_FILE_CHARS = 12_000;
 
 /** `queued`: allowed, and waits for a place among those that run. */
 export type RunState = "queued" | "starting" | "running" | "finished";
@@ -53,6 +55,10 @@ export interface RunRecord {
   readonly exitSignal?: string | null;
   readonly tail: string;
   readonly totalChars: number;
+  /** The beginning of an ended run's output, when `tail` does not reach back to it. Colours included. */
+  readonly head?: string;
+  /** Lines in all, when that is still known. */
+  readonly totalLines?: number;
   readonly notes: readonly Wording[];
   /** The call that started it had returned before it ended. */
   readonly backgrounded?: boolean;

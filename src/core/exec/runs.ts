@@ -427,6 +427,7 @@ export class Runs {
       exitSignal: end.exitSignal,
       tail: session.tail(CARD_TAIL_CHARS, "colored"),
       totalChars: session.totalChars,
+      ...beginningOf(session),
       notes: end.notes,
       backgrounded: session.backgrounded,
       observed: session.endObserved,
@@ -586,4 +587,18 @@ export class Runs {
 
 function outOfTouch(): ExecError {
   return new ExecError("state-unavailable", phrase("error.stateLost"));
+}
+
+/** What the tail does not tell: how it began and of how many lines it is. Nothing when the tail is all there is. */
+function beginningOf(session: ProcessSession): Pick<RunRecord, "head" | "totalLines"> {
+  if (session.totalChars <= CARD_TAIL_CHARS) return {};
+  const head = session.head();
+  if (session.lost) return { head };
+  return {
+    head,
+    totalLines: session
+      .aggregated()
+      .replace(/\r?\n$/, "")
+      .split("\n").length,
+  };
 }

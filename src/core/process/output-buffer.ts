@@ -9,6 +9,8 @@ import type { StreamName } from "./types.ts";
 
 export const MAX_OUTPUT_CHARS = 200_000;
 export const MAX_PENDING_CHARS = 30_000;
+/** Characters of the beginning that are kept whatever comes after. */
+export const MAX_HEAD_CHARS = 6_000;
 
 /** Runs are looked through for forgotten ones when there are this many, then at twice what was left. */
 const FIRST_COMPACTION = 4096;
@@ -43,6 +45,7 @@ export class OutputBuffer {
   #runs: Run[] = [];
   /** Set by `freeze`: the final text, when the rings have been given back. */
   #final: string | undefined;
+  #head = "";
   #everDropped = false;
   #compactAt = FIRST_COMPACTION;
   /** Characters of runs that `#compactRuns` threw away since the last drain. */
@@ -57,6 +60,7 @@ export class OutputBuffer {
 
   push(stream: StreamName, text: string): void {
     if (text === "") return;
+    if (this.#head.length < MAX_HEAD_CHARS) this.#head += text.slice(0, MAX_HEAD_CHARS - this.#head.length);
     this.#aggregate.push(text);
     this.#pending[stream].push(text);
     this.#pushed(stream, text.length);
@@ -65,6 +69,8 @@ export class OutputBuffer {
   /** `bytes`: printable ASCII, TAB, LF, CR and whole colour sequences only. */
   pushPlain(stream: StreamName, bytes: Uint8Array): void {
     if (bytes.length === 0) return;
+    const headRoom = MAX_HEAD_CHARS - this.#head.length;
+    if (headRoom > 0) this.#head += Buffer.from(bytes.subarray(0, headRoom)).toString("latin1");
     this.#aggregate.pushPlain(bytes);
     this.#pending[stream].pushPlain(bytes);
     this.#pushed(stream, bytes.length);
@@ -113,6 +119,11 @@ export class OutputBuffer {
       const plain = stripColor(raw);
       if (plain.length >= chars || window >= this.totalChars || window > MAX_OUTPUT_CHARS) return cutTail(plain, chars);
     }
+  }
+
+  /** The first characters, at most {@link MAX_HEAD_CHARS}, colours included. */
+  head(): string {
+    return this.#head;
   }
 
   /** Takes what has not been read, both streams in arrival order. */

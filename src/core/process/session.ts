@@ -253,6 +253,11 @@ export class ProcessSession {
     return this.#output.tail(chars, view);
   }
 
+  /** The first characters, kept also when later output has pushed them out of {@link aggregated}. Colours included. */
+  head(): string {
+    return this.#output.head();
+  }
+
   /** Characters this session holds in memory. */
   get keptChars(): number {
     return this.#output.keptChars;

@@ -62,6 +62,9 @@ export interface Messages {
     readonly noOutput: string;
     readonly noOutputYet: string;
     readonly lastOf: (shown: number, total: number) => string;
+    /** Between the beginning and the end of an output. */
+    readonly linesLeftOut: (lines: number) => string;
+    readonly charactersLeftOut: (characters: number) => string;
     readonly fullLogIn: (file: string) => string;
     readonly logNotAttached: (why: string) => string;
     readonly stop: string;

@@ -51,6 +51,7 @@ describe("the end of an agent's run and a poll that shows it (wake-poll-consumes
 
   function announcements(more: Pick<AnnouncementsOptions, "endSeen"> & { readonly events?: SystemEvents }) {
     return createAnnouncements({
+      outputFile: async () => undefined,
       clock: manualClock(),
       approvals: unreached("approvals"),
       deliveries: unreached("deliveries"),

@@ -64,6 +64,8 @@ export const cards: Messages = {
     noOutput: "No output.",
     noOutputYet: "No output yet.",
     lastOf: (shown, total) => `Last ${shown} of ${total} characters`,
+    linesLeftOut: (lines) => (lines === 1 ? "… 1 line left out …" : `… ${lines} lines left out …`),
+    charactersLeftOut: (characters) => `… ${characters} characters left out …`,
     fullLogIn: (file) => `Full log: ${file}`,
     logNotAttached: (why) => `The log could not be attached (${why}).`,
     stop: "Stop",

@@ -64,6 +64,8 @@ export const cards: Messages = {
     noOutput: "Geen uitvoer.",
     noOutputYet: "Nog geen uitvoer.",
     lastOf: (shown, total) => `Laatste ${shown} van ${total} tekens`,
+    linesLeftOut: (lines) => (lines === 1 ? "… 1 regel weggelaten …" : `… ${lines} regels weggelaten …`),
+    charactersLeftOut: (characters) => `… ${characters} tekens weggelaten …`,
     fullLogIn: (file) => `Volledig logboek: ${file}`,
     logNotAttached: (why) => `Het logboek kon niet worden bijgevoegd (${why}).`,
     stop: "Stop",

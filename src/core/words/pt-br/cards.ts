@@ -64,6 +64,8 @@ export const cards: Messages = {
     noOutput: "Sem saída.",
     noOutputYet: "Ainda sem saída.",
     lastOf: (shown, total) => `Últimos ${shown} de ${total} caracteres`,
+    linesLeftOut: (lines) => (lines === 1 ? "… 1 linha omitida …" : `… ${lines} linhas omitidas …`),
+    charactersLeftOut: (characters) => `… ${characters} caracteres omitidos …`,
     fullLogIn: (file) => `Log completo: ${file}`,
     logNotAttached: (why) => `Não foi possível anexar o log (${why}).`,
     stop: "Parar",

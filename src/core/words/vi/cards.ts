@@ -61,6 +61,8 @@ export const cards: Messages = {
     noOutput: "Không có đầu ra.",
     noOutputYet: "Chưa có đầu ra.",
     lastOf: (shown, total) => `${shown} ký tự cuối trong tổng số ${total}`,
+    linesLeftOut: (lines) => `… đã lược bớt ${lines} dòng …`,
+    charactersLeftOut: (characters) => `… đã lược bớt ${characters} ký tự …`,
     fullLogIn: (file) => `Nhật ký đầy đủ: ${file}`,
     logNotAttached: (why) => `Không đính kèm được nhật ký (${why}).`,
     stop: "Dừng",
