@@ -5,12 +5,13 @@ import { ConfigHolder } from "../core/config/holder.ts";
 import { type LoadedConfig, openConfig, renderProblems } from "../core/config/load.ts";
 import type { Actor } from "../core/route.ts";
 import { bindAddress } from "../gateway/bind.ts";
-import { createGateway, type Gateway } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import { createLogger } from "../gateway/logging.ts";
 import { urlOf } from "../gateway/server.ts";
 import { acquireStateLock, findRunningGateway } from "../gateway/state-lock.ts";
 import { chatLink, type GatewayToken, loadGatewayToken } from "../gateway/token.ts";
 import type { GatewayFlags } from "./gateway.ts";
+import { startGateway } from "./gateway-start.ts";
 import { type Cli, EXIT } from "./io.ts";
 import { version } from "./version.ts";
 
@@ -38,19 +39,27 @@ export async function runGateway(cli: Cli, flags: GatewayFlags): Promise<number>
   let gateway: Gateway | undefined;
   try {
     const token = await tokenOf(opened, cli);
-    gateway = await createGateway({
-      loaded: opened,
-      config: () => holder.current(),
-      reloadConfig: () => holder.reload(),
-      token: token?.token,
-      version: version(),
-      logger,
-      host,
-      port: flags.port ?? config.gateway.port,
-    });
     const ending = awaitEnd(logger);
-    const server = await gateway.start();
-    if (!server) throw new Error("the gateway started without its server");
+    const givenUp = new AbortController();
+    void ending.then(() => givenUp.abort());
+    const started = await startGateway({
+      gateway: {
+        loaded: opened,
+        config: () => holder.current(),
+        reloadConfig: () => holder.reload(),
+        token: token?.token,
+        version: version(),
+        logger,
+        host,
+        port: flags.port ?? config.gateway.port,
+      },
+      clock: systemClock,
+      logger,
+      signal: givenUp.signal,
+    });
+    if (!started) return (await ending).code;
+    const { server } = started;
+    gateway = started.gateway;
     lock.listening(server);
     followConfig(holder, gateway, logger);
     cli.out(`openclaw-exec ${version()} listens on ${server.url} (state in ${tilde(stateDir, opened.home)}).`);

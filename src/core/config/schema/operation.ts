@@ -224,9 +224,10 @@ export const redisSchema = group(
       "none: SQLite in the state directory",
     ),
     prefix: text("Start of every key."),
+    startWaitSec: count("How long a starting gateway waits for Redis to come up; meanwhile it is not ready.", 0, 3_600),
     board: flag("Bull Board at /queues, to look at the jobs in Redis; the password is the gateway token."),
   },
-  { prefix: "openclaw:", board: false },
+  { prefix: "openclaw:", startWaitSec: 120, board: false },
 );
 
 export const loggingSchema = group(
