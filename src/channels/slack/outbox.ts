@@ -1,44 +1,30 @@
 /** Sending, editing and finding messages. One Outbound makes each of its Slack messages at most once. */
-import type { webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
 import { messagesFor } from "../../core/words/messages.ts";
-import type { AdapterDeps } from "../adapter-deps.ts";
 import type { MessageRef, Outbound, Recall, SendResult } from "../channel.ts";
-import type { NewerMessages } from "../newer-messages.ts";
 import { NotYet, paced } from "../pacing/paced.ts";
 import type { Lane, SendBudget } from "../pacing/send-budget.ts";
 import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
-import { type CommandFile, type RenderedCard, renderSlackCard, type SlackMessage } from "./cards.ts";
-import { deliveryKey, findSent, refOf, writeMark } from "./delivery-mark.ts";
+import type { RenderedCard } from "./cards.ts";
+import { findSent } from "./delivery-mark.ts";
 import { DirectChats } from "./direct-chats.ts";
 import { isTs, placeOf } from "./inbound.ts";
 import * as limits from "./limits.ts";
-import type { Threads } from "./lookup.ts";
 import { escapeMrkdwn } from "./markup.ts";
-import { type Failure, failureOf, NO_ACCESS, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import { type Failure, failureOf, NO_ACCESS, REFUSED_BLOCKS } from "./outcome.ts";
 import type { PrivateAnswers } from "./private-answers.ts";
 import { editLanes, fileLanes, messageLanes, privateLanes, type SlackRates, sharedOut } from "./rates.ts";
-import type { SlackReads } from "./reads.ts";
-import { type DirectLog, Uploads } from "./uploads.ts";
+import { Transmit, type TransmitOptions } from "./transmit.ts";
+import type { DirectLog } from "./uploads.ts";
 
-type WebClient = webApi.WebClient;
-
-export interface OutboxOptions {
-  /** Never retries by itself: a repeated `chat.postMessage` is a second message. */
-  readonly writes: WebClient;
-  readonly reads: SlackReads;
-  readonly botName: string;
-  readonly threads: Threads;
+export interface OutboxOptions extends TransmitOptions {
   readonly privately: PrivateAnswers;
   readonly budget: SendBudget;
   readonly rates: SlackRates;
   /** Gateways that post with the same token. */
   readonly gateways: () => number;
-  readonly newer: NewerMessages;
-  readonly textLimit?: number;
-  readonly deps: Pick<AdapterDeps, "clock" | "log" | "redactor" | "locale">;
 }
 
 /** How far one Outbound has come. Kept in memory; after a crash it is read back from the messages' marks. */
@@ -60,13 +46,13 @@ export class Outbox {
   private readonly settled = new Recent<true>(limits.MAX_REMEMBERED_SENDS);
   private readonly lastLive = new Recent<string>(500);
   private readonly turns = new Turns();
-  private readonly uploads: Uploads;
+  private readonly transmit: Transmit;
   private readonly directChats: DirectChats;
 
   constructor(options: OutboxOptions) {
     this.options = options;
     this.directChats = new DirectChats(options.reads);
-    this.uploads = new Uploads(options.writes, options.deps.redactor, this.directChats);
+    this.transmit = new Transmit(options, this.directChats);
   }
 
   /** One send per key at a time; a key that is done answers with what it made. */
@@ -95,7 +81,7 @@ export class Outbox {
     if (this.turns.busy(`edit|${key}`)) return false;
     return await this.turns.run(`edit|${key}`, async () => {
       if (this.settled.get(key) !== undefined) return true;
-      const rendered = this.render(card);
+      const rendered = this.transmit.render(card);
       if (rendered === undefined) return true;
       const [first] = rendered.messages;
       const drawn = JSON.stringify(first);
@@ -104,7 +90,7 @@ export class Outbox {
       const done = this.options.budget.tryLive(lanes);
       if (done === undefined) return false;
       try {
-        await this.update(ref, first);
+        await this.transmit.update(ref, first);
         this.lastLive.set(key, drawn);
         return true;
       } catch (error) {
@@ -142,7 +128,7 @@ export class Outbox {
   }
 
   private async sendOnce(message: Outbound): Promise<SendResult> {
-    const rendered = this.render(message.card, message);
+    const rendered = this.transmit.render(message.card, message);
     if (rendered === undefined) return PERMANENT_SAID;
     if (message.route.threadId !== undefined && !isTs(message.route.threadId)) {
       return { kind: "permanent", why: `"${message.route.threadId}" is no Slack thread` };
@@ -159,7 +145,9 @@ export class Outbox {
     for (const [part, body] of rendered.messages.entries()) {
       if (progress.refs[part] !== undefined) continue;
       try {
-        progress.refs[part] = await this.inTurn(message, lanes, () => this.post(message, body, part, rendered));
+        progress.refs[part] = await this.inTurn(message, lanes, () =>
+          this.transmit.post(message, body, part, rendered),
+        );
       } catch (error) {
         const failure = this.failed(lanes, error);
         if (part === 0) await this.tellAsker(message, failure);
@@ -170,7 +158,7 @@ export class Outbox {
     if (!progress.ready && rendered.commandFile !== undefined) {
       const { commandFile } = rendered;
       try {
-        const armed = await this.inTurn(message, files, () => this.arm(ref, message, commandFile));
+        const armed = await this.inTurn(message, files, () => this.transmit.arm(ref, message, commandFile));
         if (armed.kind !== "sent") return begun(armed, true);
       } catch (error) {
         return begun(this.failed(files, error), true);
@@ -180,7 +168,7 @@ export class Outbox {
     if (message.file !== undefined && !progress.done) {
       const { file } = message;
       try {
-        await this.inTurn(message, files, () => this.attachLog(ref, message, file));
+        await this.inTurn(message, files, () => this.transmit.attachLog(ref, message, file));
       } catch (error) {
         return begun(this.failed(files, error), true);
       }
@@ -243,9 +231,9 @@ export class Outbox {
     file: NonNullable<Outbound["file"]>,
     progress: Progress,
   ): Promise<RenderedCard | undefined> {
-    const { card, onlyFor } = message;
+    const { card } = message;
     if (card.kind !== "text") return undefined;
-    progress.log ??= await this.uploads.sendLog(onlyFor?.id ?? "", file);
+    progress.log ??= await this.transmit.sendLog(message, file);
     const m = messagesFor(message.locale, this.options.deps.locale);
     const hint =
       progress.log.kind === "sent"
@@ -253,64 +241,11 @@ export class Outbox {
         : progress.log.kind === "empty"
           ? m.run.noOutput
           : m.run.logNotAttached(progress.log.why);
-    return this.render({ ...card, hint }, message);
-  }
-
-  private async post(message: Outbound, body: SlackMessage, part: number, rendered: RenderedCard): Promise<MessageRef> {
-    const { chatId, threadId } = message.route;
-    const mark = writeMark({
-      key: deliveryKey(message.key),
-      part,
-      parts: rendered.messages.length,
-      ready: rendered.commandFile === undefined,
-    });
-    const base = {
-      channel: chatId,
-      ...(threadId === undefined ? {} : { thread_ts: threadId }),
-      metadata: mark,
-      unfurl_links: false,
-      unfurl_media: false,
-    };
-    const send = async (content: { text: string; blocks?: SlackMessage["blocks"] }): Promise<string | undefined> =>
-      (await this.options.writes.chat.postMessage({ ...base, ...content })).ts;
-    let ts: string | undefined;
-    try {
-      ts = await send({ text: body.text, blocks: body.blocks });
-    } catch (error) {
-      if (!REFUSED_BLOCKS.has(platformError(error) ?? "") || rendered.plain === undefined) throw error;
-      this.options.deps.log.error(
-        { why: platformError(error), card: message.card.kind },
-        "Slack refused the card's blocks; sent as plain text",
-      );
-      ts = await send({ text: rendered.plain });
-    }
-    if (threadId !== undefined) this.options.threads.remember(chatId, threadId);
-    const ref = refOf(message, ts ?? "");
-    if (ts !== undefined) this.options.newer.note(placeOf(ref), ts);
-    return ref;
-  }
-
-  /** The file first, then the buttons: nobody can press a card whose command they could not read. */
-  private async arm(ref: MessageRef, message: Outbound, file: CommandFile): Promise<SendResult> {
-    const attached = await this.uploads.attach(ref, file.name, file.content);
-    if (attached !== undefined) {
-      if (attached.kind !== "permanent")
-        return { kind: "retry", afterMs: attached.kind === "retry" ? attached.afterMs : 2000, why: attached.why };
-      await this.update(ref, file.refused).catch(() => {});
-      return { kind: "permanent", why: `the whole command could not be attached: ${attached.why}` };
-    }
-    try {
-      await this.update(ref, file.armed, writeMark({ key: deliveryKey(message.key), part: 0, parts: 1, ready: true }));
-      return { kind: "sent", ref };
-    } catch (error) {
-      const failure = failureOf(error);
-      // Editing twice is harmless, so an unknown outcome is simply tried again.
-      return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
-    }
+    return this.transmit.render({ ...card, hint }, message);
   }
 
   private async editOnce(ref: MessageRef, message: Outbound): Promise<SendResult> {
-    const rendered = this.render(message.card, message);
+    const rendered = this.transmit.render(message.card, message);
     if (rendered === undefined) return PERMANENT_SAID;
     if (!isTs(ref.messageId)) return { kind: "permanent", why: "a private answer can not be edited" };
     const key = `${ref.chatId}|${ref.messageId}`;
@@ -321,8 +256,8 @@ export class Outbox {
     const lanes = editLanes(this.rates);
     try {
       const stale = await this.inTurn(message, lanes, async () => {
-        if (open && message.card.kind !== "run" && !(await this.stillHasButtons(ref))) return true;
-        await this.update(ref, body);
+        if (open && message.card.kind !== "run" && !(await this.transmit.stillHasButtons(ref))) return true;
+        await this.transmit.update(ref, body);
         return false;
       });
       if (stale) return { kind: "sent", ref };
@@ -334,60 +269,17 @@ export class Outbox {
       return failure.kind === "unknown" ? { kind: "retry", afterMs: 2000, why: failure.why } : failure;
     }
     if (!open) this.settled.set(key, true);
-    if (message.file !== undefined) await this.attachLog(ref, message, message.file);
+    if (message.file !== undefined) await this.transmit.attachLog(ref, message, message.file);
     return { kind: "sent", ref };
   }
 
   private async editPlainly(ref: MessageRef, text: string): Promise<SendResult> {
     try {
-      await this.update(ref, { text, blocks: [] });
+      await this.transmit.update(ref, { text, blocks: [] });
       return { kind: "sent", ref };
     } catch (error) {
       return failureOf(error);
     }
-  }
-
-  private async attachLog(ref: MessageRef, message: Outbound, file: NonNullable<Outbound["file"]>): Promise<void> {
-    const why = await this.uploads.attachLog(ref, file);
-    if (why === undefined) return;
-    this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
-    if (message.card.kind !== "run") return;
-    const m = messagesFor(message.locale, this.options.deps.locale).run;
-    const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
-    if (rendered !== undefined) await this.update(ref, rendered.messages[0]).catch(() => {});
-  }
-
-  /** A redrawn pending card must not bring back buttons that a later state has taken away. */
-  private async stillHasButtons(ref: MessageRef): Promise<boolean> {
-    const range = { channel: ref.chatId, latest: ref.messageId, oldest: ref.messageId, inclusive: true, limit: 1 };
-    const { messages } =
-      ref.threadId === undefined
-        ? await this.options.reads.history(range)
-        : await this.options.reads.replies({ ...range, ts: ref.threadId, limit: 10 });
-    const live = (messages ?? []).find((candidate) => candidate.ts === ref.messageId);
-    return live === undefined || (live.blocks ?? []).some((block) => block.type === "actions");
-  }
-
-  private async update(ref: MessageRef, body: SlackMessage, metadata?: ReturnType<typeof writeMark>): Promise<void> {
-    await this.options.writes.chat.update({
-      channel: ref.chatId,
-      ts: ref.messageId,
-      text: body.text,
-      blocks: body.blocks,
-      ...(metadata === undefined ? {} : { metadata }),
-    });
-  }
-
-  private render(card: Card, message?: Outbound): RenderedCard | undefined {
-    const { clock, redactor, locale } = this.options.deps;
-    return renderSlackCard(card, {
-      messages: messagesFor(message?.locale, locale),
-      redactor,
-      nowMs: clock.now(),
-      botName: this.options.botName,
-      ...(this.options.textLimit === undefined ? {} : { textLimit: this.options.textLimit }),
-      ...(message?.file === undefined ? {} : { attached: message.file.name }),
-    });
   }
 }
 
