@@ -1,5 +1,6 @@
 /** The exec tool of this gateway: the pipeline of `core/exec` with this machine's policy, files and settings. */
 import type { Logger } from "pino";
+import type { ApprovalReach } from "../core/access/approval-reach.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
 import type { ApprovalRecord } from "../core/approvals/record.ts";
@@ -36,6 +37,8 @@ export interface GatewayExecOptions {
   readonly yieldMs: number | undefined;
   /** Shows the card of a request. */
   readonly announce: (record: ApprovalRecord) => Promise<void>;
+  /** Who sees that card. */
+  readonly reach: (record: ApprovalRecord) => ApprovalReach;
 }
 
 export function createGatewayExec(options: GatewayExecOptions): ExecTool {
@@ -68,6 +71,7 @@ export function createGatewayExec(options: GatewayExecOptions): ExecTool {
     forget: (session) => processes.forget(session),
     warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(reasonPhrase),
     announce: options.announce,
+    reach: options.reach,
     defaultRoute: OPERATOR_ROUTE,
   });
 }

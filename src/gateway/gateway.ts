@@ -12,6 +12,7 @@ import { WebChannel } from "../channels/web/adapter.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
+import { approvalReach } from "../core/access/approval-reach.ts";
 import { approvalTargets } from "../core/access/approval-targets.ts";
 import { createChannelAccess } from "../core/access/channel-access.ts";
 import { createPairing } from "../core/access/pairing.ts";
@@ -246,6 +247,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     processes: processSessions,
     yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
+    reach: (record) =>
+      approvalReach(approvalTargets(config(), record, OPERATOR_ROUTE), ({ channel: id, accountId }) => {
+        const channel = channels.find((one) => one.id === id && one.accountId === accountId);
+        return channel?.capabilities.buttons === true && channel.status().state !== "failed";
+      }),
   });
   const wakes = createWakes({
     store,

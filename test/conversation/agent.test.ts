@@ -116,6 +116,48 @@ describe.each(PLATFORMS)("an agent among people on %s", (_name, open) => {
   });
 });
 
+describe.each(PLATFORMS)("an agent whose request no chat can show on %s", (name, open) => {
+  const { beside, model } = modelBeside();
+  const elsewhere = ["slack", "discord", "telegram"].find((one) => !name.startsWith(one)) ?? "";
+  const targets = [{ channel: elsewhere, to: elsewhere === "telegram" ? "7" : "user:7" }];
+  const on = stage(open, { beside, config: { approvals: { exec: { enabled: true, mode: "targets", targets } } } });
+
+  it("manual-approve-hint-with-native-card: is told so and how it is decided, and that decides it", async () => {
+    const { place } = on;
+    const file = on.freshFile("typed");
+    const mark = on.fresh("asked-for-it");
+    model().script(exec(`echo ran > ${file}`), { text: mark });
+    await place.say(place.guest, place.room, "@bot please run it");
+    await on.shows(place.room, [mark]);
+    const [result = ""] = model().requests.at(-1)?.lastResults ?? [];
+    expect(result).toContain(`No card with buttons could be shown (not available: ${elsewhere})`);
+    const typed = /\/approve [0-9a-f]{8} /.exec(result)?.[0] ?? "";
+    await place.command(place.owner, place.room, `${typed}allow-once`);
+    expect(await on.written(file)).toBe("ran\n");
+  });
+});
+
+describe.each(PLATFORMS)("an agent in a chat where nobody decides on %s", (_name, open) => {
+  const { beside, model } = modelBeside();
+  const on = stage(open, { beside, nobodyDecides: true });
+
+  it("is told that the operator does, and the request is decided in the web chat", async () => {
+    const { place } = on;
+    const file = on.freshFile("operator");
+    const mark = on.fresh("asked-for-it");
+    model().script(exec(`echo ran > ${file}`), { text: mark });
+    await place.say(place.guest, place.room, "@bot please run it");
+    await on.shows(place.room, [mark]);
+    const [result = ""] = model().requests.at(-1)?.lastResults ?? [];
+    expect(result).toContain("Nobody in this chat may decide it");
+    expect(result).not.toContain("A card with buttons was sent");
+    const typed = /\/approve [0-9a-f]{8} /.exec(result)?.[0] ?? "";
+    const operator = await on.gateway.person("main");
+    await operator.say(`${typed}allow-once`);
+    expect(await on.written(file)).toBe("ran\n");
+  });
+});
+
 describe.each(EVERYWHERE)("a heartbeat on %s", (name, open) => {
   const { beside, model } = modelBeside({ every: "2s", ackMaxChars: 5 });
   const on = stage(open, { beside });

@@ -23,6 +23,8 @@ export interface PlaceOptions {
   readonly rates?: "published" | "lifted";
   /** Waits before an event that was not acknowledged comes again, where the platform does that. Default: its own. */
   readonly redeliverMs?: readonly number[];
+  /** `execApprovals.approvers` is empty. Default no. */
+  readonly nobodyDecides?: boolean;
   /** `second` owns the bot too. Default no. */
   readonly twoOwners?: boolean;
   /** So many more people who may write to the bot directly. Default none. */

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { ApprovalReach } from "../access/approval-reach.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Audit } from "../audit/audit.ts";
@@ -102,6 +103,8 @@ export interface ExecToolOptions {
   readonly yieldMs: (settings: AgentSettings) => number;
   /** Shows a new request where it belongs; resolves once that is durably queued. */
   readonly announce: (record: ApprovalRecord) => Promise<void>;
+  /** Who sees it. */
+  readonly reach: (record: ApprovalRecord) => ApprovalReach;
   /** Where a request is shown that comes from no chat. */
   readonly defaultRoute: Route;
   /** A foreground run leaves no session behind (exec.md section 3). */
@@ -395,7 +398,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       }
       if (admitted.approval) {
         const { approval } = admitted;
-        return pendingResult(approval, approval.request.warnings.map(inEnglish), true);
+        return pendingResult(approval, approval.request.warnings.map(inEnglish), options.reach(approval));
       }
       return launchForCall(admitted, context);
     },

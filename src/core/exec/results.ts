@@ -1,5 +1,6 @@
 /** Result shapes of the `exec` tool (exec.md section 2). Field names are the seeds'; the sentences are ours. */
 
+import type { ApprovalReach } from "../access/approval-reach.ts";
 import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
 import type { EndInfo } from "../process/types.ts";
 import { inEnglish, type Wording } from "../words/phrase.ts";
@@ -156,18 +157,15 @@ export function queuedResult(run: QueuedRun): ToolResult {
   };
 }
 
-/** `nativeCard`: a card with buttons reached a chat, so nobody needs to type `/approve` (seed 000). */
-export function pendingResult(record: ApprovalRecord, warnings: readonly string[], nativeCard: boolean): ToolResult {
+/** Names `/approve` only where nobody of the chat that asked has a card with buttons to press (seed 000). */
+export function pendingResult(record: ApprovalRecord, warnings: readonly string[], reach: ApprovalReach): ToolResult {
   const slug = slugOf(record.id);
   const { request } = record;
-  const manual = `/approve ${slug} ${request.offered.join("|")}`;
   const text = [
     `Approval required (id ${slug}, full ${record.id}).`,
     `Host: ${request.host}\nCWD: ${request.cwd}\nCommand:\n${fence(request.command)}`,
     ...warnings,
-    nativeCard
-      ? "A card with buttons was sent. Do not ask anybody to type a command; wait for the answer."
-      : `Somebody has to decide it: ${manual}`,
+    howToDecide(reach, `/approve ${slug} ${request.offered.join("|")}`),
     ...(request.offered.includes("allow-always") ? [] : ["Allow always is not available for this command."]),
     "Nothing has been run yet. The result is announced by itself once it is decided.",
   ].join("\n\n");
@@ -186,6 +184,17 @@ export function pendingResult(record: ApprovalRecord, warnings: readonly string[
       ...(warnings.length > 0 ? { warningText: warnings.join("\n") } : {}),
     },
   };
+}
+
+function howToDecide(reach: ApprovalReach, typed: string): string {
+  switch (reach.kind) {
+    case "card":
+      return "A card with buttons was sent. Do not ask anybody to type a command; wait for the answer.";
+    case "operator":
+      return `Nobody in this chat may decide it, so no card is shown here. It waits in the operator's web chat; the operator can also type there: ${typed}`;
+    case "none":
+      return `No card with buttons could be shown (not available: ${reach.chats.join(", ")}). Somebody who may approve has to type: ${typed}`;
+  }
 }
 
 export function failedResult(kind: FailureKind, message: string, extra: Record<string, unknown> = {}): ToolResult {

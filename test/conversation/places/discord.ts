@@ -9,6 +9,7 @@ export const openDiscord: OpenPlace = async ({
   rates = "lifted",
   speaks = {},
   twoOwners = false,
+  nobodyDecides = false,
 } = {}) => {
   const emulator = new DiscordEmulator();
   await emulator.start();
@@ -35,7 +36,7 @@ export const openDiscord: OpenPlace = async ({
           ...(rates === "lifted" ? { sendRate: LIFTED } : {}),
           allowFrom: [owner, guest, ...crowd],
           guilds: { [guild]: { channels: { [room]: {} } } },
-          execApprovals: { target, approvers: [owner, second] },
+          execApprovals: { target, approvers: nobodyDecides ? [] : [owner, second] },
         },
       },
       commands: { ownerAllowFrom: [owner, ...(twoOwners ? [second] : [])].map((id) => `discord:${id}`) },

@@ -23,6 +23,7 @@ async function open(
     speaks = {},
     redeliverMs,
     twoOwners = false,
+    nobodyDecides = false,
   }: PlaceOptions = {},
 ): Promise<Place> {
   const emulator = new SlackEmulator({
@@ -60,7 +61,7 @@ async function open(
           ...(rates === "lifted" ? { sendRate: LIFTED } : {}),
           allowFrom: [OWNER, GUEST, ...crowd],
           channels: { [ROOM]: {} },
-          execApprovals: { target, approvers: [OWNER, SECOND] },
+          execApprovals: { target, approvers: nobodyDecides ? [] : [OWNER, SECOND] },
         },
       },
       commands: { ownerAllowFrom: [OWNER, ...(twoOwners ? [SECOND] : [])].map((id) => `slack:${id}`) },

@@ -11,6 +11,7 @@ export const openTelegram: OpenPlace = async ({
   rates = "lifted",
   speaks = {},
   twoOwners = false,
+  nobodyDecides = false,
 } = {}) => {
   const emulator = new TelegramEmulator();
   await emulator.start();
@@ -51,7 +52,7 @@ export const openTelegram: OpenPlace = async ({
           allowFrom: [owner, guest, ...crowd],
           groupAllowFrom: [owner, guest, second],
           groups: { [room]: {}, [forum]: {} },
-          execApprovals: { target, approvers: [owner, second] },
+          execApprovals: { target, approvers: nobodyDecides ? [] : [owner, second] },
         },
       },
       commands: { ownerAllowFrom: [owner, ...(twoOwners ? [second] : [])].map((id) => `telegram:${id}`) },

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { type ApprovalReach, approvalReach } from "../../../src/core/access/approval-reach.ts";
 import type { ApprovalRecord } from "../../../src/core/approvals/record.ts";
 import { pendingResult } from "../../../src/core/exec/results.ts";
+import type { Route } from "../../../src/core/route.ts";
 
 const record: ApprovalRecord = {
   id: "a17b4920-1c1d-4a7b-9a51-0c8b4a1e7a01",
@@ -33,15 +35,51 @@ const record: ApprovalRecord = {
   },
 };
 
-const text = (nativeCard: boolean): string =>
-  pendingResult(record, [], nativeCard)
+const text = (reach: ApprovalReach): string =>
+  pendingResult(record, [], reach)
     .content.map((part) => part.text)
     .join("\n");
 
 describe("the answer to a call that waits for a person", () => {
-  it("manual-approve-hint-with-native-card: names /approve only where no card with buttons was delivered", () => {
-    expect(text(true)).not.toContain("/approve");
-    expect(text(true)).toContain("Do not ask anybody to type a command");
-    expect(text(false)).toContain("/approve a17b4920 allow-once|deny");
+  const typed = "/approve a17b4920 allow-once|deny";
+
+  it("manual-approve-hint-with-native-card: names /approve only where nobody there has a card with buttons", () => {
+    expect(text({ kind: "card" })).not.toContain("/approve");
+    expect(text({ kind: "card" })).toContain("Do not ask anybody to type a command");
+    for (const reach of [{ kind: "operator" }, { kind: "none", chats: ["slack", "discord/two"] }] as const) {
+      expect(text(reach)).toContain(typed);
+      expect(text(reach)).not.toContain("A card with buttons was sent");
+    }
+    expect(text({ kind: "operator" })).toContain("the operator's web chat");
+    expect(text({ kind: "none", chats: ["slack", "discord/two"] })).toContain("not available: slack, discord/two");
+  });
+});
+
+describe("who sees the card of a request", () => {
+  const slack: Route = { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1" };
+  const owner: Route = { channel: "slack", accountId: "default", chatType: "dm", chatId: "U1" };
+  const other: Route = { channel: "telegram", accountId: "ops", chatType: "dm", chatId: "7" };
+  const web: Route = { channel: "web", accountId: "default", chatType: "dm", chatId: "main" };
+
+  it.each([
+    ["the chat that asked", { cards: [slack] }, [], { kind: "card" }],
+    ["approvers' direct messages", { cards: [owner], notice: slack }, [], { kind: "card" }],
+    ["the web chat, asked there", { cards: [web] }, [], { kind: "card" }],
+    ["the web chat for a chat without approvers", { cards: [web], notice: slack }, [], { kind: "operator" }],
+    ["a forward beside the web chat", { cards: [web, other], notice: slack }, [], { kind: "card" }],
+    [
+      "the web chat, the forward being away",
+      { cards: [web, other], notice: slack },
+      ["telegram"],
+      { kind: "operator" },
+    ],
+    [
+      "nobody",
+      { cards: [slack, owner, other] },
+      ["slack", "telegram"],
+      { kind: "none", chats: ["slack", "telegram/ops"] },
+    ],
+  ] as const)("%s", (_where, targets, away: readonly string[], reach) => {
+    expect(approvalReach(targets, (route) => !away.includes(route.channel))).toEqual(reach);
   });
 });
