@@ -132,6 +132,8 @@ describe.each(PLATFORMS)("an agent whose request no chat can show on %s", (name,
     const [result = ""] = model().requests.at(-1)?.lastResults ?? [];
     expect(result).toContain(`No card with buttons could be shown (not available: ${elsewhere})`);
     const typed = /\/approve [0-9a-f]{8} /.exec(result)?.[0] ?? "";
+    // People in the room read the same.
+    await on.shows(place.room, ["could not be shown to an approver", `${typed}allow-once`]);
     await place.command(place.owner, place.room, `${typed}allow-once`);
     expect(await on.written(file)).toBe("ran\n");
   });

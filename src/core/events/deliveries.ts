@@ -234,7 +234,12 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   async function deliver(job: Job<DeliveryData>): Promise<void> {
     const { data } = job;
     const sender = findSender(data.route.channel, data.route.accountId);
-    if (!sender) throw new Error(`The ${data.route.channel} account ${data.route.accountId} is not connected.`);
+    if (!sender) {
+      // Accounts come with the configuration, at the start: no later try would find one.
+      const why = `there is no ${data.route.channel} account ${data.route.accountId}`;
+      await options.onUndelivered?.({ ...data, why });
+      throw new PermanentFailure(why);
+    }
     const recordKey = messageKey(data.entity ?? data.key, data.route);
     const version = data.version ?? 1;
     const found = await store.get<MessageRecord>(NS, recordKey);
