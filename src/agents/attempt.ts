@@ -14,7 +14,7 @@ import { failureSentence } from "./model-failure.ts";
 import { modelOf, type TurnLimits, turnLimits } from "./settings.ts";
 import type { CallResult } from "./tool-results.ts";
 import { type Transcripts, type TurnRecord, TurnTaken } from "./transcript.ts";
-import type { ToolCallOfModel, TurnEnd } from "./turn.ts";
+import type { ToolCallOfModel, TurnEnd, TurnOptions } from "./turn.ts";
 import { answerOf, type Ending } from "./turn-ending.ts";
 import { userMessage } from "./turn-opening.ts";
 import { wordsOfFailure, wordsOfTimeout } from "./words.ts";
@@ -24,22 +24,14 @@ const TYPING_EVERY_MS = 4_000;
 
 /** What a turn's model is opened and run with; the gateway makes it from the configuration. */
 export interface Thinker {
-  run(turn: {
-    readonly agentId: string;
-    readonly sessionKey: string;
-    /** `provider/model`. */
-    readonly model: string;
-    readonly history: readonly ModelMessage[];
-    readonly opening: readonly ModelMessage[];
-    readonly limits: TurnLimits;
-    readonly signal: AbortSignal;
-    readonly call: (call: ToolCallOfModel) => Promise<CallResult>;
-    readonly save: (messages: readonly ModelMessage[], dispatched: readonly string[]) => Promise<void>;
-    readonly meanwhile: () => Promise<{
-      readonly messages: readonly ModelMessage[];
-      readonly arrived: () => Promise<void>;
-    }>;
-  }): Promise<TurnEnd>;
+  run(
+    turn: Omit<TurnOptions, "model" | "system" | "tools" | "onUsage"> & {
+      readonly agentId: string;
+      readonly sessionKey: string;
+      /** `provider/model`. */
+      readonly model: string;
+    },
+  ): Promise<TurnEnd>;
 }
 
 export interface AttemptOptions {

@@ -1,14 +1,10 @@
 /** The gateway as the HTTP and WebSocket server sees it: each question of a client answered by the service that knows. */
-import type { Logger } from "pino";
 import type { Channel } from "../channels/channel.ts";
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
-import type { WebChats } from "../channels/web/chats.ts";
 import type { Access } from "../core/access/access.ts";
 import { approversOf } from "../core/access/channel-access.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import { slugOf } from "../core/approvals/record.ts";
-import type { Audit } from "../core/audit/audit.ts";
-import type { Clock, NewId } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { Cron } from "../core/events/cron.ts";
 import type { Readers } from "../core/events/readers.ts";
@@ -20,7 +16,6 @@ import { platformRequests } from "./channels.ts";
 import type { Completions } from "./completions.ts";
 import { cronMethods } from "./cron.ts";
 import type { Elsewhere } from "./elsewhere.ts";
-import type { GatewayMetrics } from "./metrics.ts";
 import { OPERATOR_ROUTE } from "./notice-routes.ts";
 import type { GatewayPairingDesk } from "./pairing-desk.ts";
 import type { Readiness } from "./readiness.ts";
@@ -28,17 +23,13 @@ import { createReplays } from "./replays.ts";
 import type { ServerDeps } from "./server-deps.ts";
 import type { InvokeTool } from "./tools.ts";
 
-export interface ServerFacadeOptions {
-  readonly version: string;
-  readonly gatewayId: string;
-  readonly startedAtMs: number;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly logger: Logger;
+export interface ServerFacadeOptions
+  extends Pick<
+    ServerDeps,
+    "version" | "gatewayId" | "startedAtMs" | "clock" | "newId" | "logger" | "metrics" | "audit" | "webChats"
+  > {
   readonly token: string | undefined;
   readonly config: () => Config;
-  readonly metrics: GatewayMetrics;
-  readonly audit: Audit;
   readonly access: Access;
   readonly approvals: Approvals;
   readonly pairingDesk: GatewayPairingDesk;
@@ -52,7 +43,6 @@ export interface ServerFacadeOptions {
   readonly recordings: Recordings;
   readonly redactor: Redactor & SecretFinder;
   readonly state: Pick<State, "boardQueues">;
-  readonly webChats: WebChats;
 }
 
 export function createServerFacade(options: ServerFacadeOptions): ServerDeps {

@@ -3,7 +3,9 @@
  * during it, the rejection is unhandled (it ends the process) and no further attempt follows (node-slack-sdk 2656).
  * Here every attempt is awaited, failures back off, and a refused token stops the loop with a reason.
  */
+
 import type { SocketModeReceiver } from "@slack/bolt";
+import { pause } from "../../core/pause.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { Redactor } from "../text/redact.ts";
@@ -129,7 +131,7 @@ export class SocketConnection {
       if (trouble !== undefined) {
         failures = Math.max(failures, 1);
         await this.wait(this.delay(failures), failures, trouble, first);
-      } else if (failures > 1) await this.pause(this.delay(failures - 1));
+      } else if (failures > 1) await pause(this.delay(failures - 1), this.stopping.signal);
     }
     this.options.onState({ state: "stopped" });
     first();
@@ -139,7 +141,7 @@ export class SocketConnection {
     this.options.onState({ state: "connecting", detail: `${why}; next attempt in ${Math.ceil(waitMs / 1000)} s` });
     this.options.log.warn({ failures, waitMs, why }, "Slack is not reachable");
     first();
-    await this.pause(waitMs);
+    await pause(waitMs, this.stopping.signal);
   }
 
   private async connect(): Promise<void> {
@@ -177,19 +179,6 @@ export class SocketConnection {
   private delay(failures: number): number {
     const { minMs, maxMs } = this.options.backoff;
     return Math.min(minMs * 2 ** Math.min(failures - 1, 16), maxMs);
-  }
-
-  private async pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, ms);
-      const { signal } = this.stopping;
-      function done(): void {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-      signal.addEventListener("abort", done, { once: true });
-    });
   }
 
   /** Slack spreads events over all sockets of an app: a second process with the same token takes half of them. */

@@ -1,10 +1,9 @@
 /** Files below a message: the whole command of a card, the full log of a run. */
-import { open } from "node:fs/promises";
 import type { webApi } from "@slack/bolt";
 import { describeError } from "../adapter-deps.ts";
 import type { MessageRef } from "../channel.ts";
+import { readLogForChat } from "../log-file.ts";
 import type { Redactor } from "../text/redact.ts";
-import { redactLog } from "../text/redact-log.ts";
 import type { DirectChats } from "./direct-chats.ts";
 import * as limits from "./limits.ts";
 import { type Failure, failureOf } from "./outcome.ts";
@@ -42,13 +41,14 @@ export class Uploads {
 
   /** To one person alone: ephemeral messages hold no files, so it goes into their direct messages. */
   async sendLog(user: string, file: { readonly name: string; readonly path: string }): Promise<DirectLog> {
+    const log = await readLogForChat(file, this.redactor, limits.MAX_LOG_BYTES);
+    if (log.kind === "unreadable") return { kind: "failed", why: log.why };
+    if (log.kind === "empty") return log;
     try {
-      const content = await redactLog(await readTail(file.path), this.redactor);
-      if (content.trim() === "") return { kind: "empty" };
       await this.client.filesUploadV2({
         channel_id: await this.directChats.with(user),
         filename: file.name,
-        file: Buffer.from(content, "utf8"),
+        file: Buffer.from(log.content, "utf8"),
       });
       return { kind: "sent" };
     } catch (error) {
@@ -61,27 +61,8 @@ export class Uploads {
     ref: MessageRef,
     file: { readonly name: string; readonly path: string },
   ): Promise<string | undefined> {
-    try {
-      const content = await redactLog(await readTail(file.path), this.redactor);
-      return content.trim() === "" ? undefined : (await this.attach(ref, file.name, content))?.why;
-    } catch (error) {
-      return describeError(error, this.redactor);
-    }
-  }
-}
-
-/** The last {@link limits.MAX_LOG_BYTES} of a file, from a line's start. */
-async function readTail(path: string): Promise<string> {
-  const handle = await open(path, "r");
-  try {
-    const { size } = await handle.stat();
-    const start = Math.max(0, size - limits.MAX_LOG_BYTES);
-    const buffer = Buffer.alloc(size - start);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-    const text = buffer.subarray(0, bytesRead).toString("utf8");
-    if (start === 0) return text;
-    return `[… ${start} bytes left out …]\n${text.slice(text.indexOf("\n") + 1)}`;
-  } finally {
-    await handle.close();
+    const log = await readLogForChat(file, this.redactor, limits.MAX_LOG_BYTES);
+    if (log.kind === "unreadable") return log.why;
+    return log.kind === "empty" ? undefined : (await this.attach(ref, log.name, log.content))?.why;
   }
 }

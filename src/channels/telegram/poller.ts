@@ -2,8 +2,10 @@
  * Long polling whose offset moves past an update only after it was durably taken. The client library's own loop moves
  * it first, so a full disk or a lost store would lose messages.
  */
+
 import type { Api } from "grammy";
 import type { Update } from "grammy/types";
+import { pause } from "../../core/pause.ts";
 import { describeError } from "../adapter-deps.ts";
 import type { Redactor } from "../text/redact.ts";
 import { failureOf } from "./errors.ts";
@@ -134,20 +136,4 @@ function waitMs(failure: ReturnType<typeof failureOf>, failures: number): number
 
 function backoff(failures: number, min: number, max: number): number {
   return Math.min(max, min * 2 ** Math.min(failures - 1, 10));
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted || ms <= 0) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,5 +1,7 @@
 /** A write that must not be lost: tried again for as long as the state can not be reached. */
+
 import { ExecError } from "../errors.ts";
+import { pause } from "../pause.ts";
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
@@ -22,16 +24,4 @@ export async function untilStored<T>(
       await pause(waitMs, giveUp);
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }
