@@ -93,7 +93,7 @@ async function state({ stateDir, secrets, config }: LoadedConfig): Promise<Check
       {
         name,
         state: "warning",
-        message: `${deadLetters} jobs were given up, such as messages that could not be delivered; the log says why`,
+        message: `${deadLetters} jobs were given up, such as messages that could not be delivered; see them with openclaw-exec deliveries`,
       },
     ];
   } catch (error) {

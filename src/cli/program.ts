@@ -84,6 +84,12 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./cron.ts")),
   },
   {
+    name: "deliveries",
+    group: "Set up",
+    about: "See, try again or drop what could not be delivered",
+    define: later(() => import("./deliveries.ts")),
+  },
+  {
     name: "channels",
     group: "Set up",
     about: "See whether chats are connected; print the Slack app's manifest",

@@ -4,6 +4,7 @@ import { activation } from "./activation.ts";
 import { approve } from "./approve.ts";
 import type { CommandDefinition } from "./command.ts";
 import { cron } from "./cron.ts";
+import { deliveries } from "./deliveries.ts";
 import { bash, exec } from "./exec.ts";
 import { help } from "./help.ts";
 import { fresh } from "./new.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   whoami,
   pair,
   activation,
+  deliveries,
   help,
   bash,
 ];

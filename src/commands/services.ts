@@ -4,6 +4,7 @@ import type { Rank } from "../core/access/rank.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Cron } from "../core/events/cron.ts";
+import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
@@ -71,6 +72,8 @@ export interface CommandServices {
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */
   bashForegroundMs(): number;
   readonly cron: Cron;
+  /** What could not be delivered. */
+  readonly deadLetters: DeadLetterDesk;
   /** Takes it out of the line or stops it, on whichever gateway it is. True when it was waiting or running. */
   stopRun(runId: string): Promise<boolean>;
   /** The same for a conversation, or for all of them; resolves to how many were stopped. */

@@ -21,6 +21,7 @@ export const status: CommandDefinition = {
         kind: "text",
         tone: healthy ? "success" : "warning",
         title: phrase(healthy ? "status.well" : "status.look"),
+        ...(report.queue.dead > 0 ? { hint: phrase("status.dead.hint") } : {}),
         fields: [
           {
             label: phrase("status.gateway"),

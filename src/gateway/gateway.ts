@@ -24,6 +24,7 @@ import { boundAgent } from "../core/config/bindings.ts";
 import type { LoadedConfig } from "../core/config/load.ts";
 import type { Config } from "../core/config/schema.ts";
 import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
+import { createDeadLetterDesk } from "../core/events/dead-letters.ts";
 import { createReaders } from "../core/events/readers.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
 import { createWakes } from "../core/events/wakes.ts";
@@ -304,6 +305,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     onError,
   });
+  const deadLetters = createDeadLetterDesk({
+    queue,
+    showAgain: (entity, route) => announcements.showAgain(entity, route),
+    onChange: (did, letters) => logger.info({ ids: letters.map((letter) => letter.id) }, `dead letters ${did}`),
+  });
   const settlement = createSettlement({ approvals, approvalsFile, announcements, exec, audit, metrics, logger });
   // First, so that what a card offers to replay is whole.
   runs.listen({ finished: recorder.finished });
@@ -360,6 +366,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sessions,
     pairingDesk,
     cron,
+    deadLetters,
     bashEnabled: () => config().commands.bash,
     bashForegroundMs: () => config().commands.bashForegroundMs,
     process: callProcess,
@@ -424,7 +431,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (!listen) return undefined;
     const facade = createServerFacade({
       ...{ ...about, clock, newId, logger, config, metrics, audit, state, token: options.token },
-      ...{ access, approvals, pairingDesk, channels, completions, cron, elsewhere, invokeTool },
+      ...{ access, approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
       ...{ readers, readiness, recordings, redactor, webChats: webChannel },
     });
     server = await startServer(facade, {

@@ -77,6 +77,15 @@ const handlers: Handlers = {
   async "cron.run"({ job }, { deps }) {
     return { payload: await deps.cron.run(job) };
   },
+  async "deliveries.list"(_params, { deps }) {
+    return { payload: await deps.deadLetters.list() };
+  },
+  async "deliveries.retry"({ id }, { deps }) {
+    return { payload: { letters: await deps.deadLetters.retry(id) } };
+  },
+  async "deliveries.drop"({ id }, { deps }) {
+    return { payload: { letters: await deps.deadLetters.drop(id) } };
+  },
   async "pairing.list"({ channel }, { deps }) {
     return { payload: { requests: await deps.pairing.list(channel) } };
   },

@@ -8,6 +8,7 @@ import type { WebChats } from "../channels/web/chats.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import type { Clock, NewId } from "../core/clock.ts";
 import type { CronJob, CronRequest, ListedCronJob } from "../core/events/cron.ts";
+import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
 import type { Actor } from "../core/route.ts";
 import type {
@@ -104,6 +105,7 @@ export interface ServerDeps {
     remove(job: string): Promise<CronJob>;
     run(job: string): Promise<CronJob>;
   };
+  readonly deadLetters: DeadLetterDesk;
   readonly pairing: {
     list(channel?: string): Promise<readonly PairingEntry[]>;
     approve(code: string, by: Actor): Promise<PairingEntry>;

@@ -7,6 +7,7 @@ import type { Approvals } from "../core/approvals/approvals.ts";
 import { slugOf } from "../core/approvals/record.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { Cron } from "../core/events/cron.ts";
+import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
 import type { Readers } from "../core/events/readers.ts";
 import type { Recordings } from "../core/process/recording.ts";
 import { actorLabel } from "../core/route.ts";
@@ -36,6 +37,7 @@ export interface ServerFacadeOptions
   readonly channels: readonly Channel[];
   readonly completions: Completions;
   readonly cron: Cron;
+  readonly deadLetters: DeadLetterDesk;
   readonly elsewhere: Elsewhere;
   readonly invokeTool: InvokeTool;
   readonly readers: Readers;
@@ -92,6 +94,7 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
       return { id: record.id, state: record.status, ...(record.decision ? { decision: record.decision } : {}) };
     },
     cron: cronMethods(cron, config, newId),
+    deadLetters: options.deadLetters,
     pairing: pairingDesk.methods,
     channelReports: () =>
       channels.map((channel) => ({

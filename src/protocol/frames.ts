@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { AuditPage } from "../core/audit/events.ts";
 import type { Card } from "../core/cards.ts";
 import type { CronJob, ListedCronJob } from "../core/events/cron.ts";
+import type { LostJob } from "../core/events/lost-job.ts";
 
 export const PROTOCOL_VERSION = 1;
 
@@ -182,6 +183,11 @@ export const methods = {
   }),
   "cron.remove": z.strictObject({ job: z.string().min(1).max(64) }),
   "cron.run": z.strictObject({ job: z.string().min(1).max(64) }),
+  /** What could not be delivered, newest first. */
+  "deliveries.list": z.strictObject({}),
+  /** `id`: of one, an unambiguous start of it, or `all`. */
+  "deliveries.retry": z.strictObject({ id: z.string().min(1).max(64) }),
+  "deliveries.drop": z.strictObject({ id: z.string().min(1).max(64) }),
   "pairing.list": z.strictObject({ channel: z.enum(["slack", "discord", "telegram"]).optional() }),
   "pairing.approve": z.strictObject({ code: z.string().min(1).max(32) }),
   "pairing.dismiss": z.strictObject({ code: z.string().min(1).max(32) }),
@@ -293,6 +299,9 @@ export interface MethodResults {
   "cron.add": ListedCronJob;
   "cron.remove": CronJob;
   "cron.run": CronJob;
+  "deliveries.list": { readonly letters: readonly LostJob[]; readonly total: number };
+  "deliveries.retry": { readonly letters: readonly LostJob[] };
+  "deliveries.drop": { readonly letters: readonly LostJob[] };
   "pairing.list": { readonly requests: readonly PairingEntry[] };
   "pairing.approve": PairingEntry;
   "pairing.dismiss": PairingEntry;

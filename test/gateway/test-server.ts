@@ -70,6 +70,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     }),
     listApprovals: async () => [],
     resolveApproval: async ({ id, decision }) => ({ id, state: "allowed", decision }),
+    deadLetters: {
+      list: async () => ({ letters: [], total: 0 }),
+      retry: async () => [],
+      drop: async () => [],
+    },
     cron: {
       list: async () => [],
       add: async () => {

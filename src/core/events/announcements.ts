@@ -48,6 +48,8 @@ export interface Announcements extends RunListener {
   settled(record: ApprovalRecord): Promise<void>;
   /** A card or an end that its chat did not take: somebody who can act on it is told instead, never nobody. */
   undelivered(lost: Undelivered): Promise<void>;
+  /** A card that was given up is to be shown after all, as it is now. False: what it was about is forgotten. */
+  showAgain(entity: string, route: Route): Promise<boolean>;
   /** The gateway that would run what these requests ask for is gone: their cards say so. */
   asksForGone(gatewayId: string): Promise<void>;
   stop(): void;
@@ -217,6 +219,16 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       const [, kind, id = ""] = /^(approval):(.+)$/.exec(lost.entity ?? "") ?? [];
       if (kind === undefined) await endLost(lost);
       else await inOrder(id, () => cardLost(id, lost));
+    },
+
+    async showAgain(entity, route) {
+      const [, id = ""] = /^approval:(.+)$/.exec(entity) ?? [];
+      const record = await approvals.get(id);
+      if (!record) return false;
+      const lostAt = (record.lostAt ?? []).filter((one) => routeKey(one) !== routeKey(route));
+      await approvals.annotate(id, { lostAt });
+      await showApproval(id);
+      return true;
     },
 
     async asksForGone(gatewayId) {

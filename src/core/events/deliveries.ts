@@ -11,6 +11,7 @@ import type { Clock } from "../clock.ts";
 import { AskLater, type MessageRef, type Outbound, type Recall, type SendResult } from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { inEnglish } from "../words/phrase.ts";
 import { spokenCard } from "../words/spoken-card.ts";
 import { type Job, PermanentFailure, type Queue, RetryLater } from "./queue.ts";
 import type { Readers } from "./readers.ts";
@@ -53,6 +54,29 @@ interface DeliveryData {
   readonly leftBehind?: UnspokenCard;
   readonly onlyFor?: Actor;
   readonly file?: { readonly name: string; readonly path: string };
+}
+
+/** What a job of deliveries is about, as far as it can be told from its data. */
+export function deliveryOf(
+  data: unknown,
+): (Pick<DeliveryData, "key" | "route" | "entity" | "version"> & { readonly about: string }) | undefined {
+  const { key, route, entity, version, card } = (data ?? {}) as Partial<DeliveryData>;
+  if (key === undefined || route === undefined || card === undefined) return undefined;
+  return { key, route, about: aboutOf(card), ...(entity === undefined ? {} : { entity, version: version ?? 0 }) };
+}
+
+function aboutOf(card: UnspokenCard): string {
+  switch (card.kind) {
+    case "approval":
+    case "run":
+      return card.command;
+    case "text":
+      return inEnglish(card.title ?? card.text ?? card.code ?? "");
+    case "said":
+      return card.text;
+    default:
+      return "";
+  }
 }
 
 interface MessageRecord {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Card, TextCard } from "../../../src/core/cards.ts";
+import { createDeadLetterDesk } from "../../../src/core/events/dead-letters.ts";
 import { createDeliveries, type Deliveries, type Sender } from "../../../src/core/events/deliveries.ts";
 import { AskLater, type MessageRef, type Outbound, type SendResult } from "../../../src/core/outbound.ts";
 import { type Route, routeKey } from "../../../src/core/route.ts";
@@ -278,6 +279,47 @@ describe("deliveries", () => {
       await quiet();
       expect(platform.lives).toEqual([]);
     });
+  });
+
+  it("a message that was given up in doubt is asked for when it is retried, and does not come twice", async () => {
+    const desk = createDeadLetterDesk({ queue: state.queue, showAgain: async () => false, onChange: () => {} });
+    platform.faults.push(() => "deliver-then-lose");
+    platform.onReconcile = () => {
+      throw new Error("503");
+    };
+    await deliveries.post({ key: "k", route, card: say("exit 0") });
+    await eventually(async () => {
+      clock.advance(700_000);
+      await state.queue.add({ name: "nudge", data: {} });
+      return (await desk.list()).total === 1;
+    });
+    const { letters } = await desk.list();
+    expect(letters).toMatchObject([{ job: "delivery", where: "slack C1 1.1", about: "exit 0", attempts: 6 }]);
+    platform.onReconcile = () => {};
+    await desk.retry(letters[0]?.id ?? "");
+    await quiet();
+    expect((await desk.list()).total).toBe(0);
+    expect(platform.texts()).toEqual([["exit 0"]]);
+  });
+
+  it("of a card that was given up in several states only the newest is retried", async () => {
+    const desk = createDeadLetterDesk({ queue: state.queue, showAgain: async () => false, onChange: () => {} });
+    const gone = () => ({ kind: "permanent", why: "is_archived" }) as const;
+    for (const [version, text] of [
+      [2, "running"],
+      [3, "done"],
+    ] as const) {
+      platform.faults.push(gone);
+      await deliveries.upsert({ entity: "run:1", version, route, card: say(text) });
+      await eventually(async () => (await desk.list()).total === version - 1);
+    }
+    const older = (await desk.list()).letters.find((letter) => letter.about === "running");
+    await desk.retry(older?.id ?? "");
+    await quiet();
+    expect(platform.texts()).toEqual([["done"]]);
+    expect((await desk.list()).total).toBe(0);
+    await expect(desk.retry(older?.id ?? "")).rejects.toMatchObject({ code: "not-found" });
+    await expect(desk.drop("abc")).rejects.toMatchObject({ code: "not-found" });
   });
 
   it("a platform that can not be asked now is asked when it can, without a try being used up", async () => {
