@@ -1,8 +1,10 @@
-/** Neutral cards and deps that channel tests start from. */
+/** Neutral cards, messages and deps that channel tests start from. */
+import { randomUUID } from "node:crypto";
 import type { ChannelLog } from "../../src/channels/adapter-deps.ts";
+import type { Channel, MessageRef, Outbound } from "../../src/channels/channel.ts";
 import { createRedactor } from "../../src/channels/text/redact.ts";
-import type { ApprovalCard, RunCard } from "../../src/core/cards.ts";
-import type { Actor } from "../../src/core/route.ts";
+import type { ApprovalCard, Card, RunCard, TextCard } from "../../src/core/cards.ts";
+import type { Actor, Route } from "../../src/core/route.ts";
 
 export const APPROVAL_ID = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d";
 export const RUN_ID = "11111111-2222-4333-8444-555555555555";
@@ -48,6 +50,22 @@ export function runCard(over: Partial<RunCard> = {}): RunCard {
     actions: ["stop"],
     ...over,
   };
+}
+
+export function textCard(text: string): TextCard {
+  return { kind: "text", tone: "info", text };
+}
+
+/** One message with a key of its own. */
+export function outbound(card: Card, route: Route, over: Partial<Outbound> = {}): Outbound {
+  return { key: randomUUID(), route, card, ...over };
+}
+
+/** Where the message stands; throws what the channel said when it was not sent. */
+export async function sentBy(channel: Channel, message: Outbound): Promise<MessageRef> {
+  const result = await channel.send(message);
+  if (result.kind !== "sent") throw new Error(`not sent: ${JSON.stringify(result)}`);
+  return result.ref;
 }
 
 export const redactor = createRedactor(["known-secret-value"]);

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { collectComplaints, describeWithBrowser, launchBrowser } from "../support/browser.ts";
 import { ensureBuilt } from "../support/product.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
 
@@ -22,10 +22,7 @@ describeWithBrowser("recordings of a started gateway", () => {
     product = await productLives({ config: { tools: { exec: { mode: "full", record: "pty" } } } });
     const context = await browser.newContext({ viewport: { width: 1000, height: 800 } });
     page = await context.newPage();
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().includes("WebSocket")) complaints.push(message.text());
-    });
+    collectComplaints(page, complaints);
     await page.goto(`${product.url}/#token=${await product.token()}`);
   });
   afterEach(async () => {

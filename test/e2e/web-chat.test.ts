@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { collectComplaints, describeWithBrowser, launchBrowser } from "../support/browser.ts";
 import { ensureBuilt } from "../support/product.ts";
 import { type ProductLives, productLives } from "../support/product-lives.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../support/redis.ts";
@@ -42,10 +42,7 @@ const webChat = (mode: Mode) => () => {
     const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, acceptDownloads: true });
     contexts.push(context);
     const opened = await context.newPage();
-    opened.on("pageerror", (error) => complaints.push(error.message));
-    opened.on("console", (message) => {
-      if (message.type() === "error" && !message.text().includes("WebSocket")) complaints.push(message.text());
-    });
+    collectComplaints(opened, complaints);
     await opened.goto(address);
     return opened;
   };

@@ -2,14 +2,13 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import type { ApprovalCard, RunCard } from "../../src/core/cards.ts";
+import type { ApprovalCard } from "../../src/core/cards.ts";
 import { GALLERY } from "../../src/web/gallery-cards.ts";
 import { WINDOW_MAX } from "../../src/web/render-window.ts";
-import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { buildPage, collectComplaints, describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { finishedRun } from "./finished-run.ts";
 import { ScriptedGateway } from "./scripted-gateway.ts";
 
 const WAIT = { timeout: 8000, interval: 10 };
@@ -33,24 +32,7 @@ const approval: ApprovalCard = {
   createdAtMs: Date.now(),
   expiresAtMs: Date.now() + 1_800_000,
 };
-const run: RunCard = {
-  kind: "run",
-  state: "finished",
-  runId: "run-1",
-  sessionId: "calm-heron",
-  command: "make",
-  cwd: "/srv/shop",
-  host: "gateway",
-  startedAtMs: Date.now(),
-  tail: "built\n",
-  totalChars: 6,
-  endedAtMs: Date.now(),
-  durationMs: 1200,
-  outcome: "completed",
-  exitCode: 0,
-  notes: [],
-  actions: ["full-log", "run-again"],
-};
+const run = finishedRun();
 const text = (words: string) => ({ kind: "text", tone: "info", text: words }) as const;
 
 describeWithBrowser("the page in a browser", () => {
@@ -72,8 +54,7 @@ describeWithBrowser("the page in a browser", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "web-page-"));
-    const configFile = fileURLToPath(new URL("../../src/web/vite.config.ts", import.meta.url));
-    await build({ configFile, logLevel: "error", build: { outDir: folder } });
+    await buildPage(folder);
     browser = await launchBrowser();
   }, 60_000);
   afterAll(async () => {
@@ -86,10 +67,7 @@ describeWithBrowser("the page in a browser", () => {
     context = await browser.newContext({ viewport: { width: 900, height: 700 }, acceptDownloads: true });
     page = await context.newPage();
     complaints = [];
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().includes("WebSocket")) complaints.push(message.text());
-    });
+    collectComplaints(page, complaints);
   });
   afterEach(async () => {
     await context.close();

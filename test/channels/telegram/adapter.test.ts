@@ -19,7 +19,7 @@ import type { Route } from "../../../src/core/route.ts";
 import { LANGUAGES } from "../../../src/core/words/languages.ts";
 import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
-import { APPROVAL_ID, approvalCard, memoryLog, runCard } from "../sample-cards.ts";
+import { APPROVAL_ID, approvalCard, memoryLog, outbound, runCard, sentBy, textCard } from "../sample-cards.ts";
 
 const ALICE = "1001";
 const BOB = "1002";
@@ -68,20 +68,8 @@ const dm: Route = { channel: "telegram", accountId: "default", chatType: "dm", c
 const group: Route = { ...dm, chatType: "group", chatId: GROUP };
 const topic: Route = { ...dm, chatType: "group", chatId: FORUM, threadId: "77" };
 
-let keys = 0;
-const out = (card: Card, route: Route = dm, more: Partial<Outbound> = {}): Outbound => ({
-  key: `k${keys++}`,
-  route,
-  card,
-  ...more,
-});
-const text = (value: string): Card => ({ kind: "text", tone: "info", text: value });
-
-async function sentRef(message: Outbound) {
-  const result = await channel.send(message);
-  if (result.kind !== "sent") throw new Error(`not sent: ${JSON.stringify(result)}`);
-  return result.ref;
-}
+const out = (card: Card, route: Route = dm, over: Partial<Outbound> = {}) => outbound(card, route, over);
+const sentRef = (message: Outbound) => sentBy(channel, message);
 
 beforeEach(async () => {
   emulator = new TelegramEmulator();
@@ -195,7 +183,7 @@ describe("telegram adapter: in", () => {
     const pressed = emulator.press(BOB, ref.messageId, "Allow once", GROUP);
     const { route, actor } = await event();
     const result = await channel.send(
-      out(text(`You can not decide this. ${"x".repeat(100)}`), route, { onlyFor: actor }),
+      out(textCard(`You can not decide this. ${"x".repeat(100)}`), route, { onlyFor: actor }),
     );
     expect(result.kind).toBe("sent");
     const { answer } = await pressed;
@@ -268,7 +256,7 @@ describe("telegram adapter: out", () => {
     await emulator.say(ALICE, FORUM, "@ops_exec_bot hi", { thread: "77" });
     const { route } = await event();
     expect(route).toMatchObject({ chatId: FORUM, threadId: "77" });
-    const ref = await sentRef(out(text("here"), route));
+    const ref = await sentRef(out(textCard("here"), route));
     expect(ref.threadId).toBe("77");
     const message = await emulator.waitForMessage((one) => one.text === "here");
     expect(message.replyToId).toBe(Number(route.replyToId));
@@ -276,20 +264,20 @@ describe("telegram adapter: out", () => {
 
   it("tg-thread-not-found: a deleted topic gets the message into the chat itself, General by leaving it out", async () => {
     await connected();
-    const gone = await sentRef(out(text("late result"), { ...topic, threadId: "99" }));
+    const gone = await sentRef(out(textCard("late result"), { ...topic, threadId: "99" }));
     expect(gone.threadId).toBeUndefined();
     expect(emulator.screenText(ALICE, FORUM)).toContain("late result\nThe topic this belongs to is gone");
-    const general = await sentRef(out(text("general"), { ...topic, threadId: "1" }));
+    const general = await sentRef(out(textCard("general"), { ...topic, threadId: "1" }));
     expect(general.threadId).toBeUndefined();
   });
 
   it("tg-supergroup-migration: follows the new id, once by refusal and once by notice, and tells", async () => {
     await connected();
     const to = emulator.migrate(GROUP, -1009999999999);
-    const ref = await sentRef(out(text("after the move"), group));
+    const ref = await sentRef(out(textCard("after the move"), group));
     expect(ref.chatId).toBe(to);
     await expect.poll(() => migrations).toEqual([`${GROUP}>${to}`]);
-    expect((await sentRef(out(text("again"), group))).chatId).toBe(to);
+    expect((await sentRef(out(textCard("again"), group))).chatId).toBe(to);
   });
 
   it("tg-html-parse-fallback: markup that Telegram refuses goes out once more as the plain original", async () => {
@@ -306,14 +294,14 @@ describe("telegram adapter: out", () => {
     await connected();
     const ref = await sentRef(out(runCard()));
     emulator.fail("sendMessage", { retryAfterS: 7 });
-    expect(await channel.send(out(text("x")))).toMatchObject({ kind: "retry", afterMs: 7000 });
+    expect(await channel.send(out(textCard("x")))).toMatchObject({ kind: "retry", afterMs: 7000 });
     const calls = emulator.journal.entries.length;
-    const again = await channel.send(out(text("y")));
+    const again = await channel.send(out(textCard("y")));
     expect(again).toMatchObject({ kind: "retry" });
     expect(again.kind === "retry" && again.afterMs).toBeGreaterThan(6000);
     await channel.live?.(ref, runCard({ tail: "progress" }), "en");
     expect(emulator.journal.entries.length).toBe(calls);
-    await sentRef(out(text("elsewhere"), group));
+    await sentRef(out(textCard("elsewhere"), group));
   });
 
   it("tg-429-retry-after: a limit met by progress holds back the next edit, not the order", async () => {
@@ -346,11 +334,11 @@ describe("telegram adapter: out", () => {
   it("tells apart: blocked for good, not sent at all, and in doubt", async () => {
     await connected();
     emulator.world.person(Number(BOB)).reachable = false;
-    expect(await channel.send(out(text("x"), { ...dm, chatId: BOB }))).toMatchObject({ kind: "permanent" });
+    expect(await channel.send(out(textCard("x"), { ...dm, chatId: BOB }))).toMatchObject({ kind: "permanent" });
     emulator.fail("sendMessage", { loseReply: true });
-    expect(await channel.send(out(text("x")))).toMatchObject({ kind: "unknown" });
+    expect(await channel.send(out(textCard("x")))).toMatchObject({ kind: "unknown" });
     await emulator.stop();
-    expect(await channel.send(out(text("x")))).toMatchObject({ kind: "retry" });
+    expect(await channel.send(out(textCard("x")))).toMatchObject({ kind: "retry" });
     await emulator.start();
   });
 
@@ -388,7 +376,7 @@ describe("telegram adapter: out", () => {
     expect(file).toMatchObject({ name: "output-quiet-otter.txt" });
     expect(file?.bytes.length).toBe(50_000);
     await rm(folder, { recursive: true });
-    const long = out(text("word ".repeat(2500)));
+    const long = out(textCard("word ".repeat(2500)));
     // Two of the chat's burst are used: the fourth part waits for the rate, and the three before it are not sent again.
     expect(await channel.send(long)).toMatchObject({ kind: "retry", partial: true });
     await expect.poll(async () => (await channel.send(long)).kind, { timeout: 15_000, interval: 200 }).toBe("sent");
@@ -398,7 +386,7 @@ describe("telegram adapter: out", () => {
 
   it("says why a log is missing instead of losing the message", async () => {
     await connected();
-    await sentRef(out(text("result"), dm, { file: { name: "gone.txt", path: "/nonexistent/gone.txt" } }));
+    await sentRef(out(textCard("result"), dm, { file: { name: "gone.txt", path: "/nonexistent/gone.txt" } }));
     expect(emulator.screenText(ALICE, ALICE)).toContain("result\nThe log could not be attached (ENOENT).");
   });
 
@@ -407,7 +395,7 @@ describe("telegram adapter: out", () => {
     const folder = await mkdtemp(join(tmpdir(), "telegram-log-"));
     const path = join(folder, "full.log");
     await writeFile(path, `before ${emulator.token} after\n`);
-    await sentRef(out(text("log"), dm, { file: { name: "a.txt", path } }));
+    await sentRef(out(textCard("log"), dm, { file: { name: "a.txt", path } }));
     await rm(folder, { recursive: true });
     const file = emulator.world.chat(Number(ALICE)).messages.find((one) => one.file)?.file;
     expect(file?.bytes.toString()).toBe("before ••• after\n");
@@ -423,7 +411,7 @@ describe("telegram adapter: out", () => {
     );
     const pressed = emulator.press(ALICE, ref.messageId, "Full log");
     const { route, actor } = await event();
-    await sentRef(out(text("Full log of quiet-otter."), route, { onlyFor: actor, file: { name: "a.txt", path } }));
+    await sentRef(out(textCard("Full log of quiet-otter."), route, { onlyFor: actor, file: { name: "a.txt", path } }));
     await rm(folder, { recursive: true });
     expect((await pressed).answer?.text).toBe("");
     expect(emulator.world.chat(Number(ALICE)).messages.some((one) => one.file?.name === "a.txt")).toBe(true);
@@ -642,7 +630,7 @@ describe("telegram adapter: what stands below a message", () => {
     const inTopic = await sentRef(out(runCard(), topic));
     for (let n = 0; n < 3; n++) await emulator.say(ALICE, GROUP, `@ops_exec_bot talk ${n}`);
     await emulator.say(ALICE, FORUM, "@ops_exec_bot here", { thread: "77" });
-    await channel.send(out(text("mine"), group));
+    await channel.send(out(textCard("mine"), group));
     await expect.poll(() => channel.below?.(inGroup, 5, "remembered")).toBe(4);
     await expect.poll(() => channel.below?.(inTopic, 5, "remembered")).toBe(1);
 

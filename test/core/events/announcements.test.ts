@@ -2,32 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ExecConfig } from "../../../src/core/config/schema.ts";
 import { type AnnouncementsOptions, createAnnouncements } from "../../../src/core/events/announcements.ts";
 import { createSystemEvents, type SystemEvents } from "../../../src/core/events/system-events.ts";
-import type { RunRecord } from "../../../src/core/exec/run-record.ts";
 import { manualClock, openTestState, type TestState } from "../../support/state.ts";
+import { endedRun } from "./ended-run.ts";
 
 const SESSION = "agent:main:main";
-const ENDED: RunRecord = {
-  runId: "r",
-  state: "finished",
-  gatewayId: "g",
-  instanceId: "i",
-  sessionId: "quiet-otter",
-  command: "make",
-  cwd: "/",
-  host: "gateway",
-  agentId: "main",
-  sessionKey: SESSION,
-  requester: { kind: "agent", channel: "api", accountId: "default", id: "main" },
-  report: "event",
-  startedAtMs: 0,
-  outcome: "completed",
-  exitCode: 0,
-  exitSignal: null,
-  tail: "made",
-  totalChars: 4,
-  notes: [],
-  backgrounded: true,
-};
+const ENDED = endedRun({ tail: "made", totalChars: 4, backgrounded: true });
 
 /** A run without a card and without an approval reaches none of these. */
 function unreached<T extends object>(what: string): T {

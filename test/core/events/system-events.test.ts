@@ -7,29 +7,8 @@ import {
 } from "../../../src/core/events/system-events.ts";
 import type { RunRecord } from "../../../src/core/exec/run-record.ts";
 import { manualClock, openTestState, type TestState } from "../../support/state.ts";
+import { endedRun } from "./ended-run.ts";
 
-const record = (more: Partial<RunRecord>): RunRecord => ({
-  runId: "r",
-  state: "finished",
-  gatewayId: "g",
-  instanceId: "i",
-  sessionId: "quiet-otter",
-  command: "make",
-  cwd: "/",
-  host: "gateway",
-  agentId: "main",
-  sessionKey: "agent:main:main",
-  requester: { kind: "agent", channel: "api", accountId: "default", id: "main" },
-  report: "event",
-  startedAtMs: 0,
-  outcome: "completed",
-  exitCode: 0,
-  exitSignal: null,
-  tail: "",
-  totalChars: 0,
-  notes: [],
-  ...more,
-});
 const quietly = { notifyOnExit: true, notifyOnExitEmptySuccess: false };
 
 describe("is an end worth telling?", () => {
@@ -44,12 +23,12 @@ describe("is an end worth telling?", () => {
     ["a stop that somebody asked for", { outcome: "killed" }, "much output", false],
     ["lost with a killed gateway", { outcome: "lost" }, "", true],
   ])("wake-silent-success: %s", (_name, more, output, expected) => {
-    expect(isWorthTelling(record(more), quietly, output)).toBe(expected);
+    expect(isWorthTelling(endedRun(more), quietly, output)).toBe(expected);
   });
 
   it("wake-silent-success: the empty success too when notifyOnExitEmptySuccess is on, nothing when notifyOnExit is off", () => {
-    expect(isWorthTelling(record({}), { ...quietly, notifyOnExitEmptySuccess: true }, "")).toBe(true);
-    expect(isWorthTelling(record({ outcome: "failed" }), { ...quietly, notifyOnExit: false }, "x")).toBe(false);
+    expect(isWorthTelling(endedRun({}), { ...quietly, notifyOnExitEmptySuccess: true }, "")).toBe(true);
+    expect(isWorthTelling(endedRun({ outcome: "failed" }), { ...quietly, notifyOnExit: false }, "x")).toBe(false);
   });
 });
 
@@ -65,14 +44,14 @@ describe("what a session is told", () => {
     ["an end nobody saw", { outcome: "lost", exitCode: null }],
   ])("wake-reason-not-recognised: %s is recognised as a completion", (_name, more) => {
     // What follows the snippet after a timeout is advice, on the same line.
-    expect(completionText(record(more), "RESULT-42\n")).toMatch(KNOWN);
+    expect(completionText(endedRun(more), "RESULT-42\n")).toMatch(KNOWN);
   });
 
   it("wake-without-payload: holds the last words, on one line and bounded", () => {
-    const text = completionText(record({}), `${"x".repeat(5_000)}\nRESULT-42\n`);
+    const text = completionText(endedRun({}), `${"x".repeat(5_000)}\nRESULT-42\n`);
     expect(text).not.toContain("\n");
     expect(text.length).toBeLessThan(300);
-    expect(completionText(record({}), "a\nRESULT-42\n")).toContain(":: a RESULT-42");
+    expect(completionText(endedRun({}), "a\nRESULT-42\n")).toContain(":: a RESULT-42");
   });
 });
 
