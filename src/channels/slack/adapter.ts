@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { webApi } from "@slack/bolt";
 import type { Card } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
+import type { Route } from "../../core/route.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type {
   Channel,
@@ -151,6 +152,10 @@ export class SlackChannel implements Channel {
 
   async live(ref: MessageRef, card: Card): Promise<boolean> {
     return (await this.session?.outbox.live(ref, card)) ?? true;
+  }
+
+  async typing(route: Route): Promise<void> {
+    await this.session?.working.show(route);
   }
 
   async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {

@@ -99,7 +99,7 @@ export function readMessage(
   return {
     id: `message:${self.teamId}:${chatId}:${ts}`,
     ...speaker,
-    route: routeOf(self, chatId, chatType, inThread ?? ownThread),
+    route: { ...routeOf(self, chatId, chatType, inThread ?? ownThread), replyToId: ts },
     text: readSpoken(raw, mention, rules.commandNames),
     mentionsBot: mention.test(raw),
     mentionsOthers: raw.replaceAll(new RegExp(mention, "g"), "").search(ANY_MENTION) !== -1,

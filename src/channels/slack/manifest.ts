@@ -24,6 +24,7 @@ export const BOT_SCOPES = [
   "im:write",
   "mpim:history",
   "mpim:read",
+  "reactions:write",
   "usergroups:read",
   "users:read",
 ] as const;

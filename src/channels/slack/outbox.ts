@@ -18,6 +18,7 @@ import type { PrivateAnswers } from "./private-answers.ts";
 import { editLanes, fileLanes, messageLanes, privateLanes, type SlackRates, sharedOut } from "./rates.ts";
 import { Transmit, type TransmitOptions } from "./transmit.ts";
 import type { DirectLog } from "./uploads.ts";
+import type { WorkingSign } from "./working-sign.ts";
 
 export interface OutboxOptions extends TransmitOptions {
   readonly privately: PrivateAnswers;
@@ -25,6 +26,7 @@ export interface OutboxOptions extends TransmitOptions {
   readonly rates: SlackRates;
   /** Gateways that post with the same token. */
   readonly gateways: () => number;
+  readonly working: Pick<WorkingSign, "answered">;
 }
 
 /** How far one Outbound has come. Kept in memory; after a crash it is read back from the messages' marks. */
@@ -57,7 +59,7 @@ export class Outbox {
 
   /** One send per key at a time; a key that is done answers with what it made. */
   async send(message: Outbound): Promise<SendResult> {
-    return await this.turns.run(`send|${message.key}`, async () => {
+    const result = await this.turns.run(`send|${message.key}`, async (): Promise<SendResult> => {
       let addressed: Outbound;
       try {
         addressed = await this.directChats.addressed(message);
@@ -69,6 +71,8 @@ export class Outbox {
       }
       return await this.sendOnce(addressed);
     });
+    if (result.kind === "sent") void this.options.working.answered(placeOf(message.route));
+    return result;
   }
 
   async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {

@@ -71,6 +71,16 @@ export function editLanes({ editsPerMinute }: SlackRates): Lane[] {
   return [{ key: "edit", rates: [{ count: editsPerMinute, perMs: 60_000, keep }] }];
 }
 
+/** `reactions.add` and `reactions.remove`. */
+export function reactionLanes(gateways: number): readonly Lane[] {
+  return [{ key: "reaction", rates: [{ count: shareOf(PER_MINUTE.tier3, gateways), perMs: 60_000 }] }];
+}
+
+/** `assistant.threads.setStatus` has a limit of its own, far above what is shown here. */
+export function statusLanes(gateways: number): readonly Lane[] {
+  return [{ key: "status", rates: [{ count: shareOf(PER_MINUTE.tier4, gateways), perMs: 60_000 }] }];
+}
+
 /** `chat.postEphemeral`, and answers to a press or command, which are counted as if they were. */
 export function privateLanes(gateways: number): readonly Lane[] {
   return [{ key: "private", rates: [{ count: shareOf(PER_MINUTE.tier4, gateways), perMs: 60_000 }] }];

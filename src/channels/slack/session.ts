@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
+import { messagesFor } from "../../core/words/messages.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
@@ -22,9 +23,11 @@ import { PrivateAnswers } from "./private-answers.ts";
 import { DEFAULT_RATES } from "./rates.ts";
 import { SlackReads } from "./reads.ts";
 import type { ResponseUrls } from "./response-urls.ts";
+import { WorkingSign } from "./working-sign.ts";
 
 export interface Session {
   readonly outbox: Outbox;
+  readonly working: WorkingSign;
   /** HTTP mode: takes Slack's requests. */
   readonly requestListener?: RequestListener;
   stop(): Promise<void>;
@@ -97,6 +100,15 @@ export async function openSession(session: SessionOptions): Promise<Session> {
   const threads = new Threads(reads, identity.botUserId);
   const privately = new PrivateAnswers(app.client, responseUrls);
   const rates = options.rates ?? DEFAULT_RATES;
+  const working = new WorkingSign({
+    client: app.client,
+    budget,
+    gateways,
+    monotonic: () => deps.clock.monotonic(),
+    log: deps.log,
+    redactor: deps.redactor,
+    status: messagesFor(deps.locale).notice.workingOnIt,
+  });
   const outbox = new Outbox({
     writes: app.client,
     reads,
@@ -107,6 +119,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     rates,
     gateways,
     newer,
+    working,
     deps,
     ...(options.textChunkLimit === undefined ? {} : { textLimit: options.textChunkLimit }),
   });
@@ -138,7 +151,16 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     ingress: session.ingress,
     deps,
   }).attach(app);
-  return { outbox, ...(await connect(accountDetail(auth, botName))) };
+  const way = await connect(accountDetail(auth, botName));
+  return {
+    outbox,
+    working,
+    ...way,
+    async stop() {
+      await working.stop();
+      await way.stop();
+    },
+  };
 }
 
 function wayIn(

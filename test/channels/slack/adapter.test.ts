@@ -582,6 +582,56 @@ describe("what can go wrong on the way", () => {
     await fresh.channel.stop();
   });
 
+  describe("while an answer is made", () => {
+    const route = (more: object) => ({ ...ops, ...more });
+    const reactions = (ts: string) =>
+      [...(emulator.workspace.find("C0OPSROOM", ts)?.reactions ?? [])]
+        .filter(([, who]) => who.size > 0)
+        .map(([name]) => name);
+
+    test("a thread has Slack's own status, said once, and the answer takes it away", async () => {
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      for (let n = 0; n < 5; n++) await it.channel.typing(route({ threadId, replyToId: threadId }));
+      expect([...emulator.workspace.statuses.values()]).toEqual(["Working on it…"]);
+      expect(emulator.journal.calls("assistant.threads.setStatus")).toHaveLength(1);
+      await it.channel.send(outbound(text(), { route: route({ threadId }) }));
+      expect([...emulator.workspace.statuses.values()]).toEqual([]);
+      await it.channel.typing(route({ threadId }));
+      expect([...emulator.workspace.statuses.values()]).toEqual(["Working on it…"]);
+    });
+
+    test("elsewhere the message has a reaction, until the answer is there or the channel stops", async () => {
+      const replyToId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      for (let n = 0; n < 3; n++) await it.channel.typing(route({ replyToId }));
+      expect(reactions(replyToId)).toEqual(["eyes"]);
+      expect(emulator.journal.calls("reactions.add")).toHaveLength(1);
+      await it.channel.send(outbound(text()));
+      await expect.poll(() => reactions(replyToId)).toEqual([]);
+      await it.channel.typing(route({ replyToId }));
+      await it.channel.stop();
+      expect(reactions(replyToId)).toEqual([]);
+    });
+
+    test("an app that was installed without the scope is not asked again, and works on", async () => {
+      emulator.api.scopes = emulator.api.scopes.filter((scope) => scope !== "reactions:write");
+      const replyToId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      const second = await emulator.say("U0ALICENG", "C0OPSROOM", "go on");
+      await it.channel.typing(route({ replyToId }));
+      await it.channel.typing(route({ replyToId: second }));
+      expect(emulator.journal.calls("reactions.add")).toHaveLength(1);
+      expect((await it.channel.send(outbound(text()))).kind).toBe("sent");
+    });
+
+    test("what Slack answers to it otherwise, or not at all, holds up nothing", async () => {
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      emulator.fail("assistant.threads.setStatus", { status: 503 });
+      await it.channel.typing(route({ threadId }));
+      emulator.fail("reactions.add", { retryAfterS: 30 });
+      await it.channel.typing(route({ replyToId: threadId }));
+      expect((await it.channel.send(outbound(text()))).kind).toBe("sent");
+    });
+  });
+
   test("what stands below a message is counted as it passes by, a thread by itself, without asking", async () => {
     const root = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
     const [above, inThread] = [outbound(run()), outbound(run(), { route: { ...ops, threadId: root } })];

@@ -66,6 +66,8 @@ async function open(
       },
       commands: { ownerAllowFrom: [OWNER, ...(twoOwners ? [SECOND] : [])].map((id) => `slack:${id}`) },
     },
+    typed: () =>
+      emulator.journal.calls("assistant.threads.setStatus").length + emulator.journal.calls("reactions.add").length,
     direct: (user) => workspace.openIm(user).id,
     async attach(gateway) {
       if (mode === "socket") return;

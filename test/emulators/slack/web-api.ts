@@ -268,7 +268,15 @@ export class WebApi {
       "views.publish": bot(["user_id", "view"], ["hash"], (args) => ({
         view: { id: workspace.newId("V"), ...this.view(args.view) },
       })),
+      "assistant.threads.setStatus": bot(["channel_id", "thread_ts"], ["status", "loading_messages"], (args) => {
+        const channel = this.member(args.channel_id);
+        if (workspace.find(channel.id, args.thread_ts ?? "") === undefined)
+          throw new SlackApiError("invalid_thread_ts");
+        workspace.setStatus(channel.id, args.thread_ts ?? "", args.status ?? "");
+        return {};
+      }),
       "reactions.add": bot(["channel", "name", "timestamp"], [], (args) => {
+        if (!this.scopes.includes("reactions:write")) throw new SlackApiError("missing_scope");
         const message = this.message(this.member(args.channel).id, args.timestamp);
         const who = message.reactions.get(args.name ?? "") ?? new Set<string>();
         if (who.has(BOT.id)) throw new SlackApiError("already_reacted");

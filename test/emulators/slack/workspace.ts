@@ -150,7 +150,16 @@ export class Workspace {
       ...(onlyFor === undefined ? {} : { onlyFor }),
     };
     this.messages.push(full);
+    if (user === BOT.id && threadTs !== undefined && onlyFor === undefined) this.setStatus(channel, threadTs, "");
     return full;
+  }
+
+  /** What stands under a thread while the app works on an answer; its answer takes it away. */
+  readonly statuses = new Map<string, string>();
+
+  setStatus(channel: string, threadTs: string, status: string): void {
+    if (status === "") this.statuses.delete(`${channel}|${threadTs}`);
+    else this.statuses.set(`${channel}|${threadTs}`, status);
   }
 
   edit(message: SlackMessage, next: Partial<Pick<SlackMessage, "text" | "blocks" | "metadata">>): void {
