@@ -3,9 +3,10 @@ import type { Command } from "commander";
 import type { Cli } from "./io.ts";
 
 export function define(command: Command, cli: Cli): void {
+  command.usage("<command>").helpCommand(false);
   command
     .command("status")
-    .description("Per chat account: connected, what is missing, who approves")
+    .description("Show for each chat account: connected, what is missing, who approves")
     .option("--json", "as JSON")
     .action(async (flags: { json?: boolean }) => {
       const { status } = await import("./channels-actions.ts");

@@ -18,9 +18,10 @@ export interface CronAddFlags {
 }
 
 export function define(command: Command, cli: Cli): void {
+  command.usage("[command]").helpCommand(false);
   command
     .command("list", { isDefault: true })
-    .description("Every job, when it runs next and how it went last")
+    .description("Show every job, when it runs next and how it went last; so does cron alone")
     .option("--json", "as JSON")
     .action(async (flags: { json?: boolean }) => {
       const { list } = await import("./cron-actions.ts");

@@ -3,9 +3,10 @@ import type { Command } from "commander";
 import type { Cli } from "./io.ts";
 
 export function define(command: Command, cli: Cli): void {
+  command.usage("[command]").helpCommand(false);
   command
     .command("list", { isDefault: true })
-    .description("What was given up, newest first, and why")
+    .description("Show what was given up, newest first, and why; so does deliveries alone")
     .option("--json", "as JSON")
     .action(async (flags: { json?: boolean }) => {
       const { list } = await import("./deliveries-actions.ts");

@@ -3,9 +3,10 @@ import type { Command } from "commander";
 import type { Cli } from "./io.ts";
 
 export function define(command: Command, cli: Cli): void {
+  command.usage("<command>").helpCommand(false);
   command
     .command("list")
-    .description("Who is waiting")
+    .description("Show who is waiting")
     .argument("[channel]", "slack, discord or telegram")
     .option("--json", "as JSON")
     .action(async (channel: string | undefined, flags: { json?: boolean }) => {

@@ -157,7 +157,9 @@ function frame(io: CliIo): Command {
 function sentence(text: string): string {
   return text
     .replace(/^error: (.)/, (_, first: string) => first.toUpperCase())
-    .replace(/\n?\(Did you mean (.*)\?\)/, "\nDid you mean $1?");
+    .replace(/\n?\(Did you mean (.*)\?\)/, "\nDid you mean $1?")
+    .replace(/^(.* is invalid)\. /, "$1: ")
+    .replace(/^(.*[^.?!\n])(?=\n|$)/, "$1.");
 }
 
 /** The first word that is not an option: options of the frame take no value. */

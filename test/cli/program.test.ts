@@ -25,12 +25,12 @@ describe("the command line", () => {
   });
 
   test.each([
-    [["confg"], "Unknown command 'confg'\nDid you mean config?"],
-    [["config", "gett"], "Unknown command 'gett'\nDid you mean get?"],
-    [["config", "get", "--jsn"], "Unknown option '--jsn'\nDid you mean --json?"],
+    [["confg"], "Unknown command 'confg'.\nDid you mean config?"],
+    [["config", "gett"], "Unknown command 'gett'.\nDid you mean get?"],
+    [["config", "get", "--jsn"], "Unknown option '--jsn'.\nDid you mean --json?"],
     [["config", "unset"], "Missing required argument 'key'"],
     [["config", "file", "extra"], "Too many arguments"],
-    [["nope"], "Unknown command 'nope'\nAdd --help to see what it takes."],
+    [["nope"], "Unknown command 'nope'.\nAdd --help to see what it takes."],
     [["tool", "a", "b"], "Add --help to see what it takes."],
   ])("%j is a usage error that says what was meant", async (argv, message) => {
     const { code, out, err } = await cliHome().run(...argv);
