@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { wallsCrossed } from "./support/import-walls.ts";
+import { roomOf, wallsCrossed } from "./support/import-walls.ts";
 
 const SRC = fileURLToPath(new URL("../src", import.meta.url));
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
@@ -11,6 +11,11 @@ describe("architecture", () => {
   test("no source file imports over a wall", () => {
     expect(files.length).toBeGreaterThan(100);
     expect(files.flatMap((file) => wallsCrossed(file, readFileSync(join(SRC, file), "utf8")))).toEqual([]);
+  });
+
+  test("each folder of core and channels is a room of its own", () => {
+    const folders = files.map((file) => dirname(file)).filter((folder) => /^(core|channels)\/[^/]+$/.test(folder));
+    expect([...new Set(folders)].filter((folder) => roomOf(`${folder}/a.ts`)?.path !== folder)).toEqual([]);
   });
 
   test("no file is a drawer for leftovers", () => {
@@ -35,6 +40,23 @@ describe("architecture", () => {
     ["channels/slack/a.ts", 'import { x } from "../discord/cards.ts"'],
     ["channels/telegram/a.ts", 'import { x } from "../../commands/registry.ts"'],
     ["channels/discord/a.ts", 'import { x } from "../../gateway/server.ts"'],
+    ["channels/slack/a.ts", 'import { x } from "../../core/policy/decide.ts"'],
+    ["channels/telegram/a.ts", 'import { x } from "../../core/store/store.ts"'],
+    ["channels/a.ts", 'import { x } from "./slack/cards.ts"'],
+    ["channels/pacing/a.ts", 'import { x } from "../slack/limits.ts"'],
+    ["channels/pacing/a.ts", 'import { readFile } from "node:fs/promises"'],
+    ["core/a.ts", 'import { x } from "./exec/env.ts"'],
+    ["core/words/a.ts", 'import { x } from "../route.ts"'],
+    ["core/exec/a.ts", 'import { x } from "../events/queue.ts"'],
+    ["core/audit/a.ts", 'import { x } from "../exec/runs.ts"'],
+    ["core/sessions/a.ts", 'import { x } from "../approvals/approvals.ts"'],
+    ["core/access/a.ts", 'import { x } from "../exec/runs.ts"'],
+    ["core/approvals/a.ts", 'import { x } from "../exec/exec-tool.ts"'],
+    ["core/hosts/a.ts", 'import { x } from "../approvals/approvals.ts"'],
+    ["agents/a.ts", 'import { x } from "../core/process/supervisor.ts"'],
+    ["agents/a.ts", 'import { x } from "../core/approvals/approvals.ts"'],
+    ["agents/a.ts", 'import { x } from "../gateway/tools.ts"'],
+    ["commands/a.ts", 'import { x } from "../channels/text/chunk.ts"'],
     ["channels/text/a.ts", 'import { x } from "../slack/markup.ts"'],
     ["commands/a.ts", 'import { x } from "../gateway/server.ts"'],
     ["commands/a.ts", 'import { x } from "../channels/slack/cards.ts"'],

@@ -7,9 +7,9 @@ import { posix } from "node:path";
 import ts from "typescript";
 
 interface Room {
-  /** Path under src/; the longest match applies. */
+  /** Path under src/; the longest match applies: what has a room of its own is not in the room around it. */
   readonly path: string;
-  /** Other rooms it may use. */
+  /** Other rooms, or single files of them, that it may use. */
   readonly may: readonly string[];
   /** Node's own modules it may use. Left out: any. */
   readonly builtins?: readonly string[];
@@ -26,7 +26,9 @@ const NEUTRAL = [
   "core/outbound.ts",
   "core/errors.ts",
   "core/clock.ts",
+  "core/lanes.ts",
   "core/nearest.ts",
+  "core/pause.ts",
   "core/duration.ts",
   "core/words",
 ];
@@ -42,30 +44,66 @@ const CHANNEL_PORT = [
   "channels/cards",
 ];
 
+/** What of core is a platform's business: cards, routes and words, never who may do what. */
+const OF_A_PLATFORM = [...NEUTRAL, ...CHANNEL_PORT];
+
 export const ROOMS: readonly Room[] = [
   { path: "main.ts", may: ["cli"] },
-  { path: "cli", may: ["core", "gateway", "commands", "channels", "agents", "mcp", "node-host", "protocol"] },
+  { path: "cli", may: ["core", "gateway", "commands", "channels", "mcp", "node-host", "protocol"] },
   { path: "gateway", may: ["core", "channels", "commands", "agents", "mcp", "protocol"] },
-  { path: "commands", may: ["core", "channels/text", "channels/cards"] },
-  { path: "agents", may: ["core"] },
+  { path: "commands", may: ["core"] },
+  {
+    path: "agents",
+    may: [...NEUTRAL, "core/config", "core/events", "core/exec", "core/policy", "core/store"],
+  },
   { path: "mcp", may: ["core", "agents"] },
   { path: "node-host", may: ["core", "protocol"] },
   { path: "protocol", may: ["core"] },
   { path: "web", may: ["protocol", ...NEUTRAL, "core/policy"], builtins: [] },
   { path: "web/vite.config.ts", may: [] },
-  { path: "core", may: ["core", "protocol"] },
-  { path: "core/policy", may: ["core/policy", "core/errors.ts", "core/route.ts", "core/words"], builtins: PURE },
-  { path: "core/words", may: ["core/words", "core/cards.ts"], builtins: [] },
-  { path: "core/store", may: [...NEUTRAL, "core/store", "core/events"] },
-  { path: "core/process", may: [...NEUTRAL, "core/process", "core/policy"] },
-  { path: "core/config", may: [...NEUTRAL, "core/config", "core/policy"] },
-  { path: "channels", may: ["core", "channels"] },
-  { path: "channels/text", may: ["core", "channels/text"], builtins: PURE_IN_TURNS },
-  { path: "channels/cards", may: ["core", "channels/text", "channels/cards"], builtins: PURE },
-  { path: "channels/web", may: ["core", "protocol", ...CHANNEL_PORT, "channels/web"] },
-  { path: "channels/slack", may: ["core", ...CHANNEL_PORT, "channels/slack"] },
-  { path: "channels/discord", may: ["core", ...CHANNEL_PORT, "channels/discord"] },
-  { path: "channels/telegram", may: ["core", ...CHANNEL_PORT, "channels/telegram"] },
+
+  { path: "core", may: ["core/policy", "core/words"] },
+  { path: "core/words", may: ["core/cards.ts"], builtins: [] },
+  { path: "core/policy", may: ["core/errors.ts", "core/route.ts", "core/words"], builtins: PURE },
+  { path: "core/config", may: [...NEUTRAL, "core/policy"] },
+  { path: "core/store", may: [...NEUTRAL, "core/events"] },
+  { path: "core/process", may: [...NEUTRAL, "core/policy"] },
+  { path: "core/sessions", may: [...NEUTRAL, "core/policy", "core/store"] },
+  { path: "core/audit", may: [...NEUTRAL, "core/policy", "core/store"] },
+  { path: "core/access", may: [...NEUTRAL, "core/approvals", "core/config", "core/events", "core/store"] },
+  {
+    path: "core/approvals",
+    may: [...NEUTRAL, "core/audit", "core/config", "core/events", "core/policy", "core/store"],
+  },
+  { path: "core/hosts", may: [...NEUTRAL, "core/exec", "core/policy", "core/process"] },
+  {
+    path: "core/exec",
+    may: [
+      ...NEUTRAL,
+      "core/access",
+      "core/approvals",
+      "core/audit",
+      "core/config",
+      "core/hosts",
+      "core/policy",
+      "core/process",
+      "core/sessions",
+      "core/store",
+    ],
+  },
+  {
+    path: "core/events",
+    may: [...NEUTRAL, "core/access", "core/approvals", "core/config", "core/exec", "core/process", "core/store"],
+  },
+
+  { path: "channels", may: [...NEUTRAL, "channels/text"] },
+  { path: "channels/text", may: NEUTRAL, builtins: PURE_IN_TURNS },
+  { path: "channels/cards", may: [...NEUTRAL, "core/policy/types.ts", "channels/text"], builtins: PURE },
+  { path: "channels/pacing", may: NEUTRAL, builtins: PURE },
+  { path: "channels/web", may: [...OF_A_PLATFORM, "core/store", "protocol"] },
+  { path: "channels/slack", may: OF_A_PLATFORM },
+  { path: "channels/discord", may: OF_A_PLATFORM },
+  { path: "channels/telegram", may: OF_A_PLATFORM },
 ];
 
 /** A library that talks to the world is known to one room only. */
@@ -93,7 +131,7 @@ export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** What is wrong with a file's imports, one sentence each. `file` is a path under src/. */
 export function wallsCrossed(file: string, source: string): string[] {
-  const room = ROOMS.filter(({ path }) => isInside(file, path)).toSorted((a, b) => b.path.length - a.path.length)[0];
+  const room = roomOf(file);
   if (!room) return [`src/${file} is in no room of the table`];
   return specifiers(source).flatMap((specifier) => {
     const why = problem(file, room, specifier);
@@ -105,7 +143,7 @@ function problem(file: string, room: Room, specifier: string): string | undefine
   if (specifier.startsWith(".")) {
     const target = posix.join(posix.dirname(file), specifier);
     if (target.startsWith("..")) return specifier.endsWith("package.json") ? undefined : "it is outside of src";
-    const allowed = [room.path, ...room.may].some((path) => isInside(target, path));
+    const allowed = roomOf(target) === room || room.may.some((path) => isInside(target, path));
     return allowed ? undefined : `${room.path} may only use ${[...room.may].join(", ") || "nothing"}`;
   }
   const name = specifier.replace(/^node:/, "");
@@ -118,6 +156,11 @@ function problem(file: string, room: Room, specifier: string): string | undefine
     if (used && !rooms.some((path) => isInside(file, path))) return `only ${rooms.join(" and ")} may use it`;
   }
   return undefined;
+}
+
+/** The room that a file under src/ is in. */
+export function roomOf(file: string): Room | undefined {
+  return ROOMS.filter(({ path }) => isInside(file, path)).toSorted((a, b) => b.path.length - a.path.length)[0];
 }
 
 function isInside(file: string, path: string): boolean {
