@@ -5,6 +5,7 @@
 import type { Card, PressAction } from "../core/cards.ts";
 import type { MessageRef, Outbound, Recall, SendResult } from "../core/outbound.ts";
 import type { Actor, ChannelId, Route } from "../core/route.ts";
+import type { Wording } from "../core/words/phrase.ts";
 
 export type { MessageRef, Outbound, Recall, SendResult };
 
@@ -26,7 +27,7 @@ export interface ChannelStatus {
   readonly channel: ChannelId;
   readonly accountId: string;
   readonly state: "connected" | "connecting" | "stopped" | "failed";
-  readonly detail?: string;
+  readonly detail?: Wording;
 }
 
 interface InboundBase {

@@ -1,7 +1,12 @@
+import { formatDuration } from "../core/duration.ts";
 import { PROCESS_ACTIONS as ACTIONS, type ProcessAction as Action } from "../core/exec/process-tool.ts";
-import { type Phrase, phrase } from "../core/words/phrase.ts";
+import { cutMiddle } from "../core/process/command-name.ts";
+import type { SessionStatus } from "../core/process/session-status.ts";
+import { type Phrase, phrase, type Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
+/** Of a command in a list. */
+const LISTED_COMMAND_CHARS = 120;
 /** A second time would be a second line. */
 const INPUTS: ReadonlySet<Action> = new Set(["write", "send-keys", "submit", "paste"]);
 
@@ -47,7 +52,15 @@ export const process: CommandDefinition = {
     const result = await services.process(parsed.call, agentId);
     const text = result.said ?? result.content.map((part) => part.text).join("\n");
     const failed = (result.details as { status?: string }).status === "failed";
-    const listing = parsed.call.action === "log" || parsed.call.action === "poll" || parsed.call.action === "list";
+    const rows = parsed.call.action === "list" ? ((result.details.sessions ?? []) as readonly SessionRow[]) : [];
+    if (rows.length > 0) {
+      await reply(
+        { kind: "text", tone: "info", title: phrase("process.title"), fields: rows.map(fieldOf) },
+        { private: true },
+      );
+      return;
+    }
+    const listing = parsed.call.action === "log" || parsed.call.action === "poll";
     await reply(
       listing && !failed
         ? { kind: "text", tone: "info", code: text }
@@ -56,6 +69,32 @@ export const process: CommandDefinition = {
     );
   },
 };
+
+/** What the process tool says of one session. */
+interface SessionRow {
+  readonly sessionId: string;
+  readonly status: SessionStatus;
+  readonly runtimeMs: number;
+  readonly command: string;
+  readonly name?: string;
+  readonly waitingForInput?: boolean;
+  readonly exitReason?: string;
+  /** Of another gateway. */
+  readonly gatewayId?: string;
+}
+
+function fieldOf(row: SessionRow): { readonly label: string; readonly value: Wording; readonly note: Wording } {
+  const told = { status: phrase(`process.status.${row.status}`), time: formatDuration(row.runtimeMs) };
+  const command = cutMiddle((row.name || row.command).replace(/\s+/g, " ").trim(), LISTED_COMMAND_CHARS);
+  return {
+    label: row.sessionId,
+    value:
+      row.exitReason === "overall-timeout"
+        ? phrase("process.row.timedOut", told)
+        : phrase(row.waitingForInput ? "process.row.input" : "process.row", told),
+    note: row.gatewayId === undefined ? command : phrase("process.row.gateway", { gateway: row.gatewayId, command }),
+  };
+}
 
 type Call = { action: Action } & Record<string, unknown>;
 

@@ -29,7 +29,7 @@ export interface StatusReport {
   readonly channels: readonly {
     readonly name: string;
     readonly state: "connected" | "connecting" | "stopped" | "failed";
-    readonly detail?: string;
+    readonly detail?: Wording;
   }[];
   readonly queue: {
     readonly waiting: number;

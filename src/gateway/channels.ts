@@ -13,6 +13,7 @@ import type { Config, DiscordAccountConfig, SlackAccountConfig, TelegramAccountC
 import type { Secrets } from "../core/config/secrets.ts";
 import type { Route } from "../core/route.ts";
 import type { Language } from "../core/words/languages.ts";
+import { type Phrase, phrase } from "../core/words/phrase.ts";
 import { nativeCommands } from "./native-commands.ts";
 
 export interface ChannelsOptions {
@@ -84,12 +85,20 @@ export async function startChannel(channel: Channel, ingress: Ingress, logger: L
 
 async function slackChannel(id: string, account: SlackAccountConfig, options: ChannelsOptions): Promise<Channel> {
   const { botToken, appToken, signingSecret } = options.secrets.slack[id] ?? {};
-  if (!botToken) return notConfigured("slack", id, "no bot token (channels.slack.botToken or SLACK_BOT_TOKEN)");
+  if (!botToken) return notConfigured("slack", id, noBotToken("channels.slack.botToken", "SLACK_BOT_TOKEN"));
   const socket = account.mode === "socket";
   if (socket && !appToken)
-    return notConfigured("slack", id, "no app token (channels.slack.appToken or SLACK_APP_TOKEN)");
+    return notConfigured(
+      "slack",
+      id,
+      phrase("channel.noAppToken", { key: "channels.slack.appToken", variable: "SLACK_APP_TOKEN" }),
+    );
   if (!socket && !signingSecret) {
-    return notConfigured("slack", id, "no signing secret (channels.slack.signingSecret or SLACK_SIGNING_SECRET)");
+    return notConfigured(
+      "slack",
+      id,
+      phrase("channel.noSigningSecret", { key: "channels.slack.signingSecret", variable: "SLACK_SIGNING_SECRET" }),
+    );
   }
   const now = () => options.current().channels.slack?.accounts[id] ?? account;
   const { SlackChannel } = await import("../channels/slack/adapter.ts");
@@ -125,7 +134,7 @@ async function slackChannel(id: string, account: SlackAccountConfig, options: Ch
 
 async function discordChannel(id: string, account: DiscordAccountConfig, options: ChannelsOptions): Promise<Channel> {
   const { token } = options.secrets.discord[id] ?? {};
-  if (!token) return notConfigured("discord", id, "no bot token (channels.discord.token or DISCORD_BOT_TOKEN)");
+  if (!token) return notConfigured("discord", id, noBotToken("channels.discord.token", "DISCORD_BOT_TOKEN"));
   const { createDiscordChannel } = await import("../channels/discord/adapter.ts");
   return createDiscordChannel(
     {
@@ -146,10 +155,9 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
 
 async function telegramChannel(id: string, account: TelegramAccountConfig, options: ChannelsOptions): Promise<Channel> {
   const { botToken, webhookSecret } = options.secrets.telegram[id] ?? {};
-  if (!botToken)
-    return notConfigured("telegram", id, "no bot token (channels.telegram.botToken or TELEGRAM_BOT_TOKEN)");
+  if (!botToken) return notConfigured("telegram", id, noBotToken("channels.telegram.botToken", "TELEGRAM_BOT_TOKEN"));
   if (account.webhookUrl && !webhookSecret) {
-    return notConfigured("telegram", id, "webhookUrl needs channels.telegram.webhookSecret");
+    return notConfigured("telegram", id, phrase("channel.noWebhookSecret", { key: "channels.telegram.webhookSecret" }));
   }
   const { createTelegramChannel } = await import("../channels/telegram/adapter.ts");
   return createTelegramChannel(
@@ -195,10 +203,12 @@ function adapterDeps(
   };
 }
 
+const noBotToken = (key: string, variable: string) => phrase("channel.noBotToken", { key, variable });
+
 /** Stands in `/status` with what is missing; sends nothing. */
-function notConfigured(id: Channel["id"], accountId: string, detail: string): Channel {
+function notConfigured(id: Channel["id"], accountId: string, detail: Phrase): Channel {
   const status: ChannelStatus = { channel: id, accountId, state: "failed", detail };
-  const permanent = async () => ({ kind: "permanent", why: detail }) as const;
+  const permanent = async () => ({ kind: "permanent", why: detail.text }) as const;
   return {
     id,
     accountId,

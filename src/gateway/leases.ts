@@ -2,11 +2,13 @@
  * A chat account belongs to one of the gateways that share a Redis: two sockets of one account would each get half of the
  * events. Whoever holds the account's lease is connected; the others stand by and take over when it is gone.
  */
+
 import type { Channel, ChannelStatus, Ingress, MessageRef, Outbound, Recall, SendResult } from "../channels/channel.ts";
 import type { Card } from "../core/cards.ts";
 import type { Route } from "../core/route.ts";
 import type { Leases } from "../core/store/lease.ts";
 import { LeaseKeeper } from "../core/store/lease-keeper.ts";
+import { phrase } from "../core/words/phrase.ts";
 
 /** A lease of a gateway that was killed is free after this; another takes it within half as much again. */
 export const LEASE_MS = 5_000;
@@ -71,7 +73,7 @@ class LeasedChannel implements Channel {
       channel: this.id,
       accountId: this.accountId,
       state: "stopped",
-      detail: "stands by: another gateway is connected with this account",
+      detail: phrase("channel.standsBy"),
     };
   }
 

@@ -1,5 +1,6 @@
 /** The gateway as the HTTP and WebSocket server sees it: each question of a client answered by the service that knows. */
-import type { Channel } from "../channels/channel.ts";
+
+import type { Channel, ChannelStatus } from "../channels/channel.ts";
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
 import type { Access } from "../core/access/access.ts";
 import { approversOf } from "../core/access/channel-access.ts";
@@ -12,6 +13,7 @@ import type { Readers } from "../core/events/readers.ts";
 import type { Recordings } from "../core/process/recording.ts";
 import { actorLabel } from "../core/route.ts";
 import type { State } from "../core/store/open-state.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 import { inLanguage } from "../core/words/say.ts";
 import { platformRequests } from "./channels.ts";
 import type { Completions } from "./completions.ts";
@@ -98,7 +100,7 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
     pairing: pairingDesk.methods,
     channelReports: () =>
       channels.map((channel) => ({
-        ...channel.status(),
+        ...inPlainEnglish(channel.status()),
         approvers: approversOf(config(), channel.id, channel.accountId),
         buttons: channel.capabilities.buttons,
       })),
@@ -119,4 +121,9 @@ function queueBoard({ state, config, redactor, logger }: ServerFacadeOptions): P
       return createQueueBoard(() => boardQueues((text) => redactor.redact(text).text));
     },
   };
+}
+
+/** The HTTP API and the command line read English. */
+function inPlainEnglish({ detail, ...status }: ChannelStatus) {
+  return { ...status, ...(detail === undefined ? {} : { detail: inEnglish(detail) }) };
 }

@@ -119,6 +119,37 @@ describe("languages in the web chat and the terminal", () => {
     }
   });
 
+  it("/process and /status: what runs, and what is wrong with an account, in the reader's language", async () => {
+    const gateway = await startTestGateway({
+      config: {
+        tools: { exec: { mode: "full" } },
+        channels: { telegram: { botToken: `7:${"x".repeat(35)}`, apiRoot: "http://127.0.0.1:9" } },
+      },
+    });
+    try {
+      const dutch = await gateway.person("nl", "nl-NL");
+      await dutch.say("/exec sleep 30");
+      await dutch.see("run", ({ state }) => state === "running");
+      await dutch.say("/process");
+      const list = await dutch.see("text", ({ title }) => title === "Sessies van deze agent");
+      expect(list.fields).toMatchObject([{ value: expect.stringMatching(/^loopt, \d/), note: "sleep 30" }]);
+      await dutch.say("/process kill");
+      await dutch.see("text", ({ text }) => /Welke sessie/.test(text ?? ""));
+      await dutch.say("/status");
+      const isStatus = (label: string) => label === "telegram";
+      const { fields } = await dutch.see("text", (card) => card.fields?.some(({ label }) => isStatus(label)) === true);
+      expect(fields?.find(({ label }) => isStatus(label))?.note).toMatch(
+        /^Telegram is niet bereikbaar \(.+\); er wordt opnieuw geprobeerd\.$/,
+      );
+      // Programs read English.
+      const { channels } = await dutch.call("channels.status", {});
+      const telegram = channels.find(({ channel }) => channel === "telegram");
+      expect(telegram?.detail).toMatch(/^Telegram can not be reached \(.+\); trying again\.$/);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
   it("requests that wait are shown in the configured language where nobody has spoken yet", async () => {
     const gateway = await startTestGateway({
       config: { tools: { exec: { mode: "ask" } }, messages: { locale: "pt-BR" } },

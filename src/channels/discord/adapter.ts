@@ -3,6 +3,7 @@
  * seconds, while commands and decisions take as long as they take. One handler for all buttons, without collectors, so
  * that cards work after a restart.
  */
+
 import {
   type APIInteraction,
   type Client,
@@ -14,6 +15,7 @@ import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, Recall, SendResult } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
+import { phrase, type Wording } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
@@ -75,7 +77,7 @@ class DiscordAdapter implements Channel {
   /** What is said in one place is handed on in the order it was said. */
   readonly #order = new Turns();
   #state: ChannelStatus["state"] = "stopped";
-  #detail: string | undefined;
+  #detail: Wording | undefined;
   #connection: Connection | undefined;
   #ingress: Ingress | undefined;
   #stopping = new AbortController();
@@ -104,8 +106,8 @@ class DiscordAdapter implements Channel {
     return this.#inTurn(async () => {
       if (this.#connection) return;
       if (this.#account.token.trim() === "") {
-        const problem = "The Discord account has no bot token. Set channels.discord.token or DISCORD_BOT_TOKEN.";
-        this.#deps.log.error({ channel: "discord", accountId: this.accountId }, problem);
+        const problem = phrase("channel.discord.noToken");
+        this.#deps.log.error({ channel: "discord", accountId: this.accountId }, problem.text);
         this.#set("failed", problem);
         return;
       }
@@ -175,7 +177,7 @@ class DiscordAdapter implements Channel {
     return this.#outgoing.typing(route);
   }
 
-  #set(state: ChannelStatus["state"], detail?: string): void {
+  #set(state: ChannelStatus["state"], detail?: Wording): void {
     this.#state = state;
     this.#detail = detail;
   }

@@ -2,6 +2,7 @@
  * One bot account's connection. The library resumes by itself; this starts over when it gives up, and stops for good
  * when Discord says that trying again can not help.
  */
+
 import {
   type APIInteraction,
   Client,
@@ -12,6 +13,7 @@ import {
   type GatewayMessageCreateDispatchData,
   Partials,
 } from "discord.js";
+import { type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { Redactor } from "../text/redact.ts";
@@ -29,7 +31,7 @@ export interface ConnectionOptions {
   readonly guildMembers: boolean;
   readonly log: ChannelLog;
   readonly redactor: Redactor;
-  readonly onState: (state: ChannelStatus["state"], detail?: string) => void;
+  readonly onState: (state: ChannelStatus["state"], detail?: Wording) => void;
   readonly onReady: (client: Client<true>) => void;
   /** A session that is no continuation of one before: what was said in between is not sent. */
   readonly onNewSession: () => void;
@@ -72,13 +74,12 @@ export class Connection {
       const why = describeError(error, redactor);
       await this.#discard(client);
       if (isBadToken(error)) {
-        this.#fail(
-          `Discord refused the bot token. Set channels.discord.token to the one of the developer portal. (${why})`,
-        );
+        log.error({ channel: "discord", error: why }, "Discord refused the bot token.");
+        this.#fail(phrase("channel.discord.token"));
         return;
       }
       log.warn({ channel: "discord", error: why }, "Discord can not be reached.");
-      this.#again(`Discord can not be reached (${why}); trying again.`);
+      this.#again(phrase("channel.unreachable", { platform: "Discord", why }));
     }
   }
 
@@ -156,7 +157,7 @@ export class Connection {
         const { applicationId } = this.#options;
         if (applicationId !== undefined && ready.application.id !== applicationId) {
           this.#fail(
-            `The token belongs to the application ${ready.application.id}, channels.discord.applicationId is ${applicationId}.`,
+            phrase("channel.discord.application", { actual: ready.application.id, configured: applicationId }),
           );
           giveUp("the token of another application");
           void this.#discard(client);
@@ -181,28 +182,28 @@ export class Connection {
     if (this.#stopped || this.#client !== client) return;
     switch (code) {
       case FATAL_CLOSE.authenticationFailed:
-        this.#fail("Discord refused the bot token. Set channels.discord.token to the one of the developer portal.");
+        this.#fail(phrase("channel.discord.token"));
         break;
       case FATAL_CLOSE.invalidIntents:
       case FATAL_CLOSE.disallowedIntents:
-        this.#fail(
-          "Discord refused the intents. Switch on “Message Content Intent” in the developer portal, or set channels.discord.intents.messageContent to false (slash commands only).",
-        );
+        this.#fail(phrase("channel.discord.intents"));
         break;
       default:
         this.#options.log.warn({ channel: "discord", code }, "Discord ended the session; connecting anew.");
-        this.#again(`Discord ended the session${code === undefined ? "" : ` (${code})`}; connecting anew.`);
+        this.#again(
+          code === undefined ? phrase("channel.discord.ended") : phrase("channel.discord.endedWith", { code }),
+        );
     }
     await this.#discard(client);
   }
 
-  #fail(detail: string): void {
+  #fail(detail: Phrase): void {
     this.#fatal = true;
-    this.#options.log.error({ channel: "discord" }, detail);
+    this.#options.log.error({ channel: "discord" }, detail.text);
     this.#options.onState("failed", detail);
   }
 
-  #again(detail: string): void {
+  #again(detail: Phrase): void {
     if (this.#stopped) return;
     this.#options.onState("connecting", detail);
     this.#failures += 1;
@@ -214,7 +215,7 @@ export class Connection {
     this.#retry.unref();
   }
 
-  #state(client: Client, state: ChannelStatus["state"], detail?: string): void {
+  #state(client: Client, state: ChannelStatus["state"], detail?: Wording): void {
     if (!this.#stopped && this.#client === client && !this.#fatal) this.#options.onState(state, detail);
   }
 

@@ -24,7 +24,7 @@ import { RECONNECT } from "./connection.ts";
 import type { RequestListener } from "./http.ts";
 import * as limits from "./limits.ts";
 import type { SlackOptions } from "./options.ts";
-import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
+import { AUTH_ERRORS, failureOf, platformError, refusal } from "./outcome.ts";
 import { ResponseUrls } from "./response-urls.ts";
 import { openSession, type Session } from "./session.ts";
 
@@ -114,11 +114,11 @@ export class SlackChannel implements Channel {
       const detail = describeError(error, this.deps.redactor);
       if (code === undefined ? isSlackTrouble(error) : !AUTH_ERRORS.has(code)) {
         const failure = failureOf(error);
-        this.setState({ state: "connecting", detail: code === undefined ? detail : failure.why });
+        this.setState({ state: "connecting", detail: code === undefined ? detail : refusal(code) });
         return failure.kind === "retry" ? failure.afterMs : 0;
       }
       this.stopping = undefined;
-      this.setState({ state: "failed", detail: code === undefined ? detail : failureOf(error).why });
+      this.setState({ state: "failed", detail: code === undefined ? detail : refusal(code) });
       if (code === undefined) throw error;
       throw new ExecError("unauthorized", `Slack refused account "${this.accountId}": ${failureOf(error).why}.`, {
         code,

@@ -6,11 +6,12 @@
 
 import type { SocketModeReceiver } from "@slack/bolt";
 import { pause } from "../../core/pause.ts";
+import { inEnglish, type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
 import type { Redactor } from "../text/redact.ts";
 import { CONNECT_MS } from "./limits.ts";
-import { AUTH_ERRORS, failureOf, platformError } from "./outcome.ts";
+import { AUTH_ERRORS, failureOf, platformError, refusal } from "./outcome.ts";
 
 type SocketClient = SocketModeReceiver["client"];
 
@@ -25,12 +26,9 @@ export const RECONNECT: Backoff = { minMs: 1000, maxMs: 30_000 };
  * Farewells of Slack after which a new connection would end the same way, so the next attempt waits and the status says
  * why. The others (`warning`, `refresh_requested`) mean: connect anew, now. docs.slack.dev/apis/events-api/using-socket-mode
  */
-const TROUBLED_FAREWELLS: ReadonlyMap<string, string> = new Map([
-  ["link_disabled", "Socket Mode is switched off for this app; switch it on in the app's settings"],
-  [
-    "too_many_websockets",
-    "the app has more connections open than Slack allows; stop other processes that use this app token",
-  ],
+const TROUBLED_FAREWELLS: ReadonlyMap<string, Phrase> = new Map([
+  ["link_disabled", phrase("channel.slack.socketModeOff")],
+  ["too_many_websockets", phrase("channel.slack.tooMany")],
 ]);
 
 /** A connection that lived this long was a good one: the next attempt follows at once. */
@@ -55,7 +53,7 @@ export class SocketConnection {
   private loop: Promise<void> | undefined;
   private closed: () => void = () => {};
   /** Why Slack ended the connection that closes now. */
-  private farewell: string | undefined;
+  private farewell: Phrase | undefined;
   private cut: NodeJS.Timeout | undefined;
   private readonly onClose = (): void => {
     clearTimeout(this.cut);
@@ -96,7 +94,7 @@ export class SocketConnection {
 
   private async run(first: () => void, refused: (error: unknown) => void): Promise<void> {
     let failures = 0;
-    let trouble: string | undefined;
+    let trouble: Wording | undefined;
     while (!this.stopped) {
       this.options.onState({ state: "connecting", ...(trouble === undefined ? {} : { detail: trouble }) });
       this.farewell = undefined;
@@ -107,15 +105,17 @@ export class SocketConnection {
         if (this.stopped) break;
         const code = platformError(error);
         if (code !== undefined && AUTH_ERRORS.has(code)) {
-          const { why } = failureOf(error);
-          this.options.log.error({ why }, "Slack refuses the app token; given up until a restart");
+          const why = refusal(code);
+          this.options.log.error({ why: why.text }, "Slack refuses the app token; given up until a restart");
           this.options.onState({ state: "failed", detail: why });
           refused(error);
           return;
         }
         failures += 1;
         trouble =
-          error === undefined ? (this.farewell ?? "the socket closed") : describeError(error, this.options.redactor);
+          error === undefined
+            ? (this.farewell ?? phrase("channel.slack.closed"))
+            : describeError(error, this.options.redactor);
         await this.wait(Math.max(this.delay(failures), retryAfterMs(error)), failures, trouble, first);
         continue;
       }
@@ -137,9 +137,12 @@ export class SocketConnection {
     first();
   }
 
-  private async wait(waitMs: number, failures: number, why: string, first: () => void): Promise<void> {
-    this.options.onState({ state: "connecting", detail: `${why}; next attempt in ${Math.ceil(waitMs / 1000)} s` });
-    this.options.log.warn({ failures, waitMs, why }, "Slack is not reachable");
+  private async wait(waitMs: number, failures: number, why: Wording, first: () => void): Promise<void> {
+    this.options.onState({
+      state: "connecting",
+      detail: phrase("channel.nextAttempt", { why, seconds: Math.ceil(waitMs / 1000) }),
+    });
+    this.options.log.warn({ failures, waitMs, why: inEnglish(why) }, "Slack is not reachable");
     first();
     await pause(waitMs, this.stopping.signal);
   }

@@ -1,5 +1,6 @@
 /** What a failed Web API call means for the message: the one place that reads Slack's errors. */
 import { webApi } from "@slack/bolt";
+import { type Phrase, phrase } from "../../core/words/phrase.ts";
 
 export type Failure =
   | { readonly kind: "retry"; readonly afterMs: number; readonly why: string }
@@ -63,15 +64,27 @@ const ADVICE: Readonly<Record<string, string>> = {
   not_in_channel: "the bot is not in that channel; invite it with /invite",
   channel_not_found: "the channel does not exist or the bot may not see it; invite it with /invite",
   is_archived: "the channel is archived",
-  missing_scope: "the app lacks a scope; compare it with `openclaw-exec channels slack-manifest` and reinstall it",
-  invalid_auth: "the token is not valid; check channels.slack",
-  token_revoked: "the token was revoked; reinstall the app",
-  account_inactive: "the app's account is switched off; reinstall the app",
-  not_allowed_token_type: "the token is of the wrong kind: botToken begins with xoxb-, appToken with xapp-",
   message_not_found: "the message is gone",
   cant_update_message: "the message can not be edited any more",
   thread_not_found: "the thread is gone",
 };
+
+/** What a refused token needs, by Slack's own code. */
+const AUTH_ADVICE = [
+  "missing_scope",
+  "invalid_auth",
+  "token_revoked",
+  "account_inactive",
+  "not_allowed_token_type",
+] as const;
+
+const isAuthAdvice = (code: string): code is (typeof AUTH_ADVICE)[number] =>
+  (AUTH_ADVICE as readonly string[]).includes(code);
+
+/** Why Slack does not take the account, for whoever can set it right. */
+export function refusal(code: string): Phrase {
+  return isAuthAdvice(code) ? phrase(`channel.slack.${code}`, { code }) : phrase("channel.slack.answered", { code });
+}
 
 const DEFAULT_RETRY_MS = 30_000;
 const NETWORK_RETRY_MS = 2000;
@@ -99,6 +112,7 @@ export function failureOf(error: unknown): Failure {
 function platformFailure(code: string): Failure {
   if (TRY_LATER.has(code)) return { kind: "retry", afterMs: DEFAULT_RETRY_MS, why: `Slack answered ${code}` };
   if (MAYBE_DONE.has(code)) return { kind: "unknown", why: `Slack answered ${code}` };
+  if (isAuthAdvice(code)) return { kind: "permanent", why: refusal(code).text, code };
   const advice = ADVICE[code];
   return { kind: "permanent", why: advice === undefined ? `Slack answered ${code}` : `${advice} (${code})`, code };
 }

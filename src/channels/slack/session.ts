@@ -1,9 +1,11 @@
 /** One life of the connection to Slack: its clients, its listeners and its way in, from start to stop. */
+
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { App, HTTPReceiver, SocketModeReceiver, webApi } from "@slack/bolt";
 import { ExecError } from "../../core/errors.ts";
 import { messagesFor } from "../../core/words/messages.ts";
+import { type Phrase, phrase } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
@@ -167,7 +169,7 @@ function wayIn(
   session: SessionOptions,
   logger: ReturnType<typeof boltLogger>,
   clientOptions: webApi.WebClientOptions,
-): { readonly receiver: SocketModeReceiver | HTTPReceiver; readonly connect: (detail: string) => Promise<Way> } {
+): { readonly receiver: SocketModeReceiver | HTTPReceiver; readonly connect: (detail: Phrase) => Promise<Way> } {
   const { mode, pingTimeoutMs } = session.options;
   if (mode.kind === "socket") {
     const receiver = new SocketModeReceiver({
@@ -192,7 +194,7 @@ function wayIn(
 async function bySocket(
   { options, deps, newer, onState }: SessionOptions,
   receiver: SocketModeReceiver,
-  detail: string,
+  detail: Phrase,
 ): Promise<Way> {
   const connection = new SocketConnection({
     client: receiver.client,
@@ -216,13 +218,17 @@ async function byHttp(
   to: {
     readonly path: string;
     readonly listen: { readonly host: string; readonly port: number } | undefined;
-    readonly detail: string;
+    readonly detail: Phrase;
   },
 ): Promise<Way> {
   const requestListener = slackRequestListener(receiver, to.path, () => deps.clock.now());
   const server = to.listen === undefined ? undefined : await listenOn(requestListener, to.listen);
-  const where = server === undefined ? to.path : `port ${(server.address() as AddressInfo).port}, ${to.path}`;
-  onState({ state: "connected", detail: `${to.detail}; listening on ${where}` });
+  const { path, detail: account } = to;
+  const detail =
+    server === undefined
+      ? phrase("channel.slack.listening", { account, path })
+      : phrase("channel.slack.listeningOn", { account, path, port: (server.address() as AddressInfo).port });
+  onState({ state: "connected", detail });
   return {
     requestListener,
     async stop() {
@@ -231,11 +237,13 @@ async function byHttp(
   };
 }
 
-function accountDetail(auth: webApi.AuthTestResponse, botName: string): string {
+function accountDetail(auth: webApi.AuthTestResponse, botName: string): Phrase {
   const granted = auth.response_metadata?.scopes;
   const missing = granted === undefined ? [] : BOT_SCOPES.filter((scope) => !granted.includes(scope));
-  const who = `@${botName} in ${auth.team ?? auth.team_id ?? "?"}`;
-  return missing.length === 0 ? who : `${who}; missing scopes: ${missing.join(", ")}`;
+  const who = { bot: botName, team: auth.team ?? auth.team_id ?? "?" };
+  return missing.length === 0
+    ? phrase("channel.slack.account", who)
+    : phrase("channel.slack.missingScopes", { ...who, scopes: missing });
 }
 
 async function listenOn(

@@ -2,9 +2,11 @@
  * Telegram through grammY: long polling by default, a webhook when one is configured. Handlers only hand events to the
  * ingress and never wait for a command or a decision, so a press is never stuck behind the run it would allow.
  */
+
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
+import { type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Ingress } from "../channel.ts";
 import { NewerMessages } from "../newer-messages.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
@@ -39,9 +41,8 @@ export function createTelegramChannel(account: TelegramAccount, deps: TelegramDe
 }
 
 /** What to set before this account can connect. */
-function problemOf(account: TelegramAccount): string | undefined {
-  if (account.token.trim() === "")
-    return "The Telegram account has no bot token. Set channels.telegram.botToken or TELEGRAM_BOT_TOKEN.";
+function problemOf(account: TelegramAccount): Phrase | undefined {
+  if (account.token.trim() === "") return phrase("channel.telegram.noToken");
   return account.webhook ? webhookProblem(account.webhook) : undefined;
 }
 
@@ -52,7 +53,7 @@ class TelegramAdapter implements TelegramChannel {
   readonly #account: TelegramAccount;
   readonly #deps: TelegramDeps;
   #state: ChannelStatus["state"] = "stopped";
-  #detail: string | undefined;
+  #detail: Wording | undefined;
   #session: Session | undefined;
   /** Of the account: a new connection has not earned a new burst. */
   readonly #budget: SendBudget;
@@ -74,7 +75,7 @@ class TelegramAdapter implements TelegramChannel {
       if (this.#session) return;
       const problem = problemOf(this.#account);
       if (problem !== undefined) {
-        this.#deps.log.error({ channel: "telegram", accountId: this.accountId }, problem);
+        this.#deps.log.error({ channel: "telegram", accountId: this.accountId }, problem.text);
         this.#set("failed", problem);
         return;
       }
@@ -153,7 +154,7 @@ class TelegramAdapter implements TelegramChannel {
     await this.#session?.outgoing.typing(route);
   }
 
-  #set(state: ChannelStatus["state"], detail?: string): void {
+  #set(state: ChannelStatus["state"], detail?: Wording): void {
     this.#state = state;
     this.#detail = detail;
   }

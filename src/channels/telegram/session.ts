@@ -1,9 +1,11 @@
 /** Everything that lives between one start of a Telegram account and its stop. */
+
 import { Bot } from "grammy";
 import type { Message, Update } from "grammy/types";
 import type { MessageRef, Outbound } from "../../core/outbound.ts";
 import type { Actor } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
+import { phrase, type Wording } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
@@ -48,7 +50,7 @@ export class Session {
   readonly #account: TelegramAccount;
   readonly #deps: TelegramDeps;
   readonly #ingress: Ingress;
-  readonly #report: (state: ChannelStatus["state"], detail?: string) => void;
+  readonly #report: (state: ChannelStatus["state"], detail?: Wording) => void;
   readonly #callbacks: CallbackAnswers;
   readonly #newer: NewerMessages;
   #poller: Poller | undefined;
@@ -62,7 +64,7 @@ export class Session {
     account: TelegramAccount,
     deps: TelegramDeps,
     ingress: Ingress,
-    report: (state: ChannelStatus["state"], detail?: string) => void,
+    report: (state: ChannelStatus["state"], detail?: Wording) => void,
     budget: SendBudget,
     newer: NewerMessages,
   ) {
@@ -138,10 +140,7 @@ export class Session {
   #startFailed(error: unknown): void {
     const why = this.#why(error);
     if (failureOf(error).kind === "bad-token") {
-      this.#report(
-        "failed",
-        `Telegram refused the bot token (${why}). Set channels.telegram.botToken to the one BotFather shows.`,
-      );
+      this.#report("failed", phrase("channel.telegram.token", { why }));
       this.#deps.log.error(
         { channel: "telegram", accountId: this.#account.accountId, error: why },
         "Telegram refused the bot token.",
@@ -149,14 +148,14 @@ export class Session {
       return;
     }
     if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
-      this.#report("failed", `The webhook's port is in use (${why}). Set channels.telegram.webhookPort to a free one.`);
+      this.#report("failed", phrase("channel.telegram.port", { why }));
       this.#deps.log.error(
         { channel: "telegram", accountId: this.#account.accountId, error: why },
         "The webhook's port is in use.",
       );
       return;
     }
-    this.#report("connecting", `Telegram can not be reached (${why}); trying again.`);
+    this.#report("connecting", phrase("channel.unreachable", { platform: "Telegram", why }));
     this.#deps.log.warn(
       { channel: "telegram", accountId: this.#account.accountId, error: why },
       "Telegram can not be reached.",
@@ -213,14 +212,14 @@ export class Session {
         this.#report("connected", this.#name());
         return;
       case "retrying":
-        this.#report("connecting", `Polling Telegram failed (${state.why}); trying again.`);
+        this.#report("connecting", phrase("channel.telegram.polling", { why: state.why }));
         this.#deps.log.warn(
           { channel: "telegram", accountId: this.#account.accountId, error: state.why },
           "Polling Telegram failed.",
         );
         return;
       case "refused":
-        this.#report("failed", `Telegram refused the bot token (${state.why}).`);
+        this.#report("failed", phrase("channel.telegram.token", { why: state.why }));
         this.#deps.log.error(
           { channel: "telegram", accountId: this.#account.accountId, error: state.why },
           "Telegram refused the bot token.",

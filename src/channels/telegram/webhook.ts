@@ -1,8 +1,10 @@
 /** The address Telegram posts updates to. Answers 200 only after the update is durably taken; Telegram repeats otherwise. */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Bot, webhookCallback } from "grammy";
 import type { Update } from "grammy/types";
+import { type Phrase, phrase } from "../../core/words/phrase.ts";
 import { MAX_WEBHOOK_BYTES } from "./limits.ts";
 
 export interface WebhookOptions {
@@ -21,9 +23,9 @@ const HEALTH_PATH = "/healthz";
 /** core.telegram.org/bots/api#setwebhook. Without a secret anybody could post updates. */
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/;
 
-export function webhookProblem({ secret }: WebhookOptions): string | undefined {
+export function webhookProblem({ secret }: WebhookOptions): Phrase | undefined {
   if (SECRET.test(secret)) return undefined;
-  return "The Telegram webhook secret must be 1 to 256 characters of A-Z, a-z, 0-9, _ and -. Set channels.telegram.webhookSecret.";
+  return phrase("channel.telegram.secret");
 }
 
 export class WebhookServer {

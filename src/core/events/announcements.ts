@@ -16,7 +16,7 @@ import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import type { Deliveries, Undelivered, Upsert } from "./deliveries.ts";
 import {
-  completionText,
+  completionPhrase,
   deniedText,
   finishedText,
   isWorthTelling,
@@ -351,9 +351,11 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     if (record.report !== "event" || !unseen || record.observed || options.endSeen(record.runId) !== "no") return;
     if (!isWorthTelling(record, settings, record.tail)) return;
     const contextKey = `exec:${record.sessionId}`;
+    const said = completionPhrase(record, record.tail);
     await events.add(record.sessionKey, {
       contextKey,
-      text: completionText(record, record.tail),
+      text: said.text,
+      said,
       atMs: clock.now(),
       ...(record.route ? { route: record.route } : {}),
     });

@@ -7,6 +7,7 @@ import type { RunRecord } from "../exec/runs.ts";
 import { stripColor } from "../process/sanitizer.ts";
 import type { Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
+import { type Phrase, phrase, type Wording } from "../words/phrase.ts";
 
 /** Oldest ones fall out. */
 export const MAX_EVENTS_PER_SESSION = 20;
@@ -19,6 +20,8 @@ export interface SystemEvent {
   /** `exec:<session id>` or `exec:<approval id>`. */
   readonly contextKey: string;
   readonly text: string;
+  /** The same for people, in the language of whoever reads it. Absent: `text` is somebody's own words. */
+  readonly said?: Wording;
   readonly atMs: number;
   /** The conversation it belongs to, frozen when the command was asked for. */
   readonly route?: Route;
@@ -79,17 +82,21 @@ export function isWorthTelling(
   return record.outcome !== "completed" || stripColor(output).trim() !== "" || settings.notifyOnExitEmptySuccess;
 }
 
-/** `Exec completed (quiet-ot, code 0) :: last words`. */
-export function completionText(record: RunRecord, output: string): string {
-  const status = record.outcome === "completed" || record.outcome === "failed" ? "completed" : "failed";
-  const how = howItEnded(record);
+/** `Exec completed (quiet-ot, code 0) :: last words`. Agents read its English. */
+export function completionPhrase(record: RunRecord, output: string): Phrase {
+  const session = record.sessionId.slice(0, SHORT_ID_CHARS);
+  const how = endPhrase(record);
   const tail = stripColor(output).slice(-SNIPPET_TAIL_CHARS).replace(/\s+/g, " ").trim();
   const snippet = tail.length > SNIPPET_CHARS ? `${tail.slice(0, SNIPPET_CHARS - 1)}…` : tail;
-  const retry =
-    record.outcome === "timed-out"
-      ? " It timed out and may have had effects already: look before running it again."
-      : "";
-  return `Exec ${status} (${record.sessionId.slice(0, SHORT_ID_CHARS)}, ${how})${snippet ? ` :: ${snippet}` : ""}${retry}`;
+  const isCompleted = record.outcome === "completed" || record.outcome === "failed";
+  const ended = phrase(isCompleted ? "event.completed" : "event.failed", { session, how });
+  const told = snippet === "" ? ended : phrase("event.output", { event: ended, output: snippet });
+  return record.outcome === "timed-out" ? phrase("event.timedOut", { event: told }) : told;
+}
+
+function endPhrase({ exitCode, exitSignal }: RunRecord): Phrase {
+  if (typeof exitCode === "number" && !exitSignal) return phrase("session.how.code", { code: exitCode });
+  return exitSignal ? phrase("session.how.signal", { signal: exitSignal }) : phrase("event.signalUnknown");
 }
 
 /** Readers of these texts know `code N` and `signal X`; an end nobody saw is the second kind. */

@@ -7,7 +7,7 @@
  * Events stay in the store until a turn or a message that holds them is durable, so a kill in between tells them once
  * more at most, under the same message key: once.
  */
-import type { Card } from "../cards.ts";
+import type { UnspokenCard } from "../cards.ts";
 import type { Clock, NewId } from "../clock.ts";
 import type { Route } from "../route.ts";
 import type { Store } from "../store/store.ts";
@@ -69,7 +69,11 @@ export interface WakesOptions {
   readonly events: SystemEvents;
   /** Absent while no model is configured for the agent. */
   readonly turnsFor: (agentId: string) => AgentTurns | undefined;
-  readonly post: (message: { readonly key: string; readonly route: Route; readonly card: Card }) => Promise<void>;
+  readonly post: (message: {
+    readonly key: string;
+    readonly route: Route;
+    readonly card: UnspokenCard;
+  }) => Promise<void>;
   readonly onOutcome?: (reason: WakeReason, outcome: WakeOutcome) => void;
 }
 
@@ -183,7 +187,7 @@ export function createWakes(options: WakesOptions): Wakes {
         // Names of sessions come round again; the moment does not.
         key: `event:${target.sessionKey}:${event.contextKey}:${event.atMs}`,
         route: event.route,
-        card: { kind: "text", tone: "info", text: event.text },
+        card: { kind: "text", tone: "info", text: event.said ?? event.text },
       });
       if (hasModel) await events.told(target.sessionKey, event.contextKey);
       else await events.remove(target.sessionKey, event.contextKey);

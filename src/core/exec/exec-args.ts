@@ -156,14 +156,21 @@ export function argumentError(tool: string, error: z.ZodError, known: readonly s
   if (issue?.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
     const near = nearestOf(key, known);
+    const told = { parameter: key, tool, known };
     return new ExecError(
       "invalid-argument",
-      `Unknown parameter "${key}" for ${tool}.${near ? ` Did you mean "${near}"?` : ""} Known: ${known.join(", ")}.`,
+      near === undefined ? phrase("error.argument.unknown", told) : phrase("error.argument.near", { ...told, near }),
       { parameter: key },
     );
   }
-  const path = issue?.path.join(".") || "arguments";
-  return new ExecError("invalid-argument", `Invalid ${path} for ${tool}: ${issue?.message ?? "not acceptable"}.`, {
-    parameter: path,
-  });
+  const path = issue?.path.join(".") || undefined;
+  return new ExecError(
+    "invalid-argument",
+    phrase("error.argument.invalid", {
+      parameter: path ?? phrase("error.argument.all"),
+      tool,
+      why: issue?.message ?? phrase("error.argument.notAcceptable"),
+    }),
+    { parameter: path ?? "arguments" },
+  );
 }

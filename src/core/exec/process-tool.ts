@@ -98,14 +98,15 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         const where = issue?.path.length ? ` (${issue.path.join(".")})` : "";
-        return failed(`These arguments are not usable: ${issue?.message ?? "unknown"}${where}.`);
+        return failed(phrase("session.arguments", { why: `${issue?.message ?? "?"}${where}` }));
       }
       const args = parsed.data;
       const action = args.action.trim().toLowerCase();
       if (!isAction(action)) {
         const near = nearestOf(action, PROCESS_ACTIONS);
+        const told = { action: args.action.slice(0, 64), known: PROCESS_ACTIONS };
         return failed(
-          `Unknown action "${args.action.slice(0, 64)}".${near === undefined ? "" : ` Did you mean "${near}"?`} Known: ${PROCESS_ACTIONS.join(", ")}.`,
+          near === undefined ? phrase("session.action", told) : phrase("session.actionNear", { ...told, near }),
         );
       }
       const scope = context.scope ?? `agent:${context.agentId}`;
@@ -128,7 +129,7 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
   ): Promise<ProcessResult> {
     if (action === "list") return list(scope);
     const id = args.sessionId?.trim() ?? "";
-    if (id === "") return failed(`sessionId is required for ${action}. "list" shows the sessions.`);
+    if (id === "") return failed(phrase("session.idMissing", { action }));
     const session = sessions.find(id, scope);
     switch (action) {
       case "poll":

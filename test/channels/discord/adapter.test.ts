@@ -584,7 +584,7 @@ describe("discord adapter: connection", () => {
     await channel.start((one) => take(one));
     expect(channel.status()).toMatchObject({
       state: "failed",
-      detail: expect.stringContaining("channels.discord.token"),
+      detail: { text: expect.stringContaining("channels.discord.token") },
     });
     await channel.stop();
     emulator.allowedIntents = 0;
@@ -592,7 +592,7 @@ describe("discord adapter: connection", () => {
     await channel.start((one) => take(one));
     await expect
       .poll(() => channel.status())
-      .toMatchObject({ state: "failed", detail: expect.stringContaining("Message Content Intent") });
+      .toMatchObject({ state: "failed", detail: { text: expect.stringContaining("Message Content Intent") } });
     await channel.stop();
     await connected({ messageContent: false });
     expect(channel.status().state).toBe("connected");
@@ -603,7 +603,7 @@ describe("discord adapter: connection", () => {
     await channel.start(async () => {});
     expect(channel.status()).toMatchObject({
       state: "failed",
-      detail: expect.stringContaining("channels.discord.applicationId is 123456789012345678"),
+      detail: { text: expect.stringContaining("channels.discord.applicationId is 123456789012345678") },
     });
     await channel.stop();
     channel = make({ applicationId: emulator.world.applicationId });
@@ -616,7 +616,7 @@ describe("discord adapter: connection", () => {
     await channel.start((one) => take(one));
     expect(channel.status()).toMatchObject({
       state: "failed",
-      detail: expect.stringContaining("channels.discord.token"),
+      detail: { text: expect.stringContaining("channels.discord.token") },
     });
   });
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { signatureHeaders } from "../../emulators/slack/delivery.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
 import { alice, approval, outbound, type Rig, rig, started, text } from "./support.ts";
@@ -88,7 +89,7 @@ describe("HTTP mode", () => {
         mode: { kind: "http", signingSecret: SECRET, path: "/hook", listen: { host: "127.0.0.1", port: 0 } },
       }),
     );
-    const port = /port (\d+)/.exec(own.channel.status().detail ?? "")?.[1];
+    const port = /port (\d+)/.exec(inEnglish(own.channel.status().detail ?? ""))?.[1];
     emulator.delivery.target = { url: `http://127.0.0.1:${port}/hook`, signingSecret: SECRET };
     expect((await emulator.slash("U0ALICENG", "C0OPSROOM", "/exec", "ls")).kind).toBe("ack");
     await expect.poll(() => own.events).toHaveLength(1);

@@ -2,7 +2,9 @@
  * What Socket Mode does to a connection over the weeks: asked to leave, told off, cut, frozen, refused. The process lives
  * through all of it, comes back by itself, runs nothing twice and always says where it stands.
  */
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
 import { type Rig, rig, started } from "./support.ts";
 
@@ -53,7 +55,9 @@ describe("Slack ends the connection", () => {
   test("an app whose Socket Mode was switched off says so, and comes back when it is on again (link_disabled)", async () => {
     emulator.refuseSockets("link_disabled", 3);
     emulator.disconnect("link_disabled");
-    await expect.poll(() => status().detail ?? "", { timeout: BACK_MS }).toContain("Socket Mode is switched off");
+    await expect
+      .poll(() => inEnglish(status().detail ?? ""), { timeout: BACK_MS })
+      .toContain("Socket Mode is switched off");
     expect(status().state).toBe("connecting");
     await isBack();
     expect(it.log.join("\n")).toContain("Socket Mode is switched off");
@@ -63,7 +67,9 @@ describe("Slack ends the connection", () => {
     const before = opens();
     emulator.refuseSockets("too_many_websockets", 3);
     emulator.drop();
-    await expect.poll(() => status().detail ?? "", { timeout: BACK_MS }).toContain("more connections open than Slack");
+    await expect
+      .poll(() => inEnglish(status().detail ?? ""), { timeout: BACK_MS })
+      .toContain("more connections open than Slack");
     await isBack();
     expect(opens() - before).toBe(4);
   });
@@ -92,7 +98,7 @@ describe("apps.connections.open fails", () => {
     emulator.fail("apps.connections.open", { retryAfterS: 1 });
     const at = performance.now();
     emulator.drop();
-    await expect.poll(() => status().detail ?? "", { timeout: BACK_MS }).toContain("next attempt in 1 s");
+    await expect.poll(() => inEnglish(status().detail ?? ""), { timeout: BACK_MS }).toContain("next attempt in 1 s");
     await isBack();
     expect(performance.now() - at).toBeGreaterThan(950);
     expect(opens() - before).toBe(2);
@@ -105,7 +111,7 @@ describe("apps.connections.open fails", () => {
       emulator.fail("apps.connections.open", { times: 5, error });
       emulator.drop();
       await expect.poll(() => status().state, { timeout: BACK_MS }).toBe("failed");
-      expect(status().detail).toContain(error);
+      expect(inEnglish(status().detail ?? "")).toContain(error);
       expect(it.log.join("\n")).toContain("given up until a restart");
       expect(opens() - before).toBe(1);
     },
@@ -119,7 +125,7 @@ describe("apps.connections.open fails", () => {
   ])("%s: tried again until it works", async (_name, fault) => {
     emulator.fail("apps.connections.open", { times: 4, ...fault });
     emulator.drop();
-    await expect.poll(() => status().detail ?? "", { timeout: BACK_MS }).toContain("next attempt");
+    await expect.poll(() => inEnglish(status().detail ?? ""), { timeout: BACK_MS }).toContain("next attempt");
     await isBack();
   });
 });
@@ -133,10 +139,8 @@ describe("start", () => {
     await it.channel.stop();
     emulator.fail(method, fault);
     await started(it);
-    expect(status()).toMatchObject({
-      state: "connecting",
-      detail: expect.stringMatching(/slow down|internal_error|rate/i),
-    });
+    expect(status().state).toBe("connecting");
+    expect(inEnglish(status().detail ?? "")).toMatch(/slow down|internal_error|rate/i);
     await isBack();
   });
 });

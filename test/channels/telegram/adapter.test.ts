@@ -17,6 +17,7 @@ import type { Card } from "../../../src/core/cards.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import type { Route } from "../../../src/core/route.ts";
 import { LANGUAGES } from "../../../src/core/words/languages.ts";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
 import { APPROVAL_ID, approvalCard, memoryLog, outbound, runCard, sentBy, textCard } from "../sample-cards.ts";
@@ -423,7 +424,7 @@ describe("telegram adapter: connection", () => {
     await connected({ token: "7000000001:AAwrongwrongwrongwrongwrongwrongwro" });
     expect(channel.status()).toMatchObject({
       state: "failed",
-      detail: expect.stringContaining("refused the bot token"),
+      detail: { text: expect.stringContaining("refused the bot token") },
     });
     expect(JSON.stringify([channel.status(), log.lines])).not.toContain("AAwrong");
   });
@@ -476,7 +477,9 @@ describe("telegram adapter: connection", () => {
     await emulator.waitUntil(() => emulator.journal.calls("getUpdates")[0]);
     await emulator.waitUntil(() => (emulator.updates.polls > 0 ? true : undefined));
     emulator.conflict();
-    await expect.poll(() => channel.status().detail, { timeout: 3000 }).toMatch(/terminated by other getUpdates/);
+    await expect
+      .poll(() => inEnglish(channel.status().detail ?? ""), { timeout: 3000 })
+      .toMatch(/terminated by other getUpdates/);
     const polls = emulator.updates.polls;
     await emulator.say(ALICE, ALICE, "after the conflict");
     await expect.poll(() => events.length, { timeout: 9000 }).toBe(1);
@@ -608,7 +611,10 @@ describe("telegram adapter: webhook", () => {
   it("does not start with a secret that would let anybody in", async () => {
     const webhook = { url: "http://127.0.0.1:9/t", secret: "", path: "/t", host: "127.0.0.1", port: 0 };
     await connected({ webhook });
-    expect(channel.status()).toMatchObject({ state: "failed", detail: expect.stringContaining("webhookSecret") });
+    expect(channel.status()).toMatchObject({
+      state: "failed",
+      detail: { text: expect.stringContaining("webhookSecret") },
+    });
     expect(channel.webhookAddress()).toBeUndefined();
     expect(emulator.journal.entries).toEqual([]);
   });
@@ -618,7 +624,10 @@ describe("telegram adapter: webhook", () => {
     const port = channel.webhookAddress()?.port ?? 0;
     const second = make({ webhook: { url: "http://127.0.0.1:9/t", secret, path: "/t", host: "127.0.0.1", port } });
     await second.start(ingress);
-    expect(second.status()).toMatchObject({ state: "failed", detail: expect.stringContaining("webhookPort") });
+    expect(second.status()).toMatchObject({
+      state: "failed",
+      detail: { text: expect.stringContaining("webhookPort") },
+    });
     await second.stop();
   });
 });

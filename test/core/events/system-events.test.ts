@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  completionText,
+  completionPhrase,
   createSystemEvents,
   isWorthTelling,
   MAX_EVENTS_PER_SESSION,
 } from "../../../src/core/events/system-events.ts";
 import type { RunRecord } from "../../../src/core/exec/run-record.ts";
+import { LANGUAGES } from "../../../src/core/words/languages.ts";
+import { inLanguage } from "../../../src/core/words/say.ts";
 import { manualClock, openTestState, type TestState } from "../../support/state.ts";
 import { endedRun } from "./ended-run.ts";
 
@@ -44,14 +46,23 @@ describe("what a session is told", () => {
     ["an end nobody saw", { outcome: "lost", exitCode: null }],
   ])("wake-reason-not-recognised: %s is recognised as a completion", (_name, more) => {
     // What follows the snippet after a timeout is advice, on the same line.
-    expect(completionText(endedRun(more), "RESULT-42\n")).toMatch(KNOWN);
+    expect(completionPhrase(endedRun(more), "RESULT-42\n").text).toMatch(KNOWN);
+  });
+
+  it("is said to people in their language, with the same facts", () => {
+    const timedOut = { outcome: "timed-out", exitCode: null, exitSignal: "SIGTERM" } as const;
+    const spoken = LANGUAGES.map((language) =>
+      inLanguage(completionPhrase(endedRun(timedOut), "RESULT-42\n"), language),
+    );
+    expect(new Set(spoken).size).toBe(LANGUAGES.length);
+    for (const text of spoken) expect(text).toMatch(/^Exec .+\(.+SIGTERM\) :: RESULT-42 \S.+\.$/);
   });
 
   it("wake-without-payload: holds the last words, on one line and bounded", () => {
-    const text = completionText(endedRun({}), `${"x".repeat(5_000)}\nRESULT-42\n`);
+    const { text } = completionPhrase(endedRun({}), `${"x".repeat(5_000)}\nRESULT-42\n`);
     expect(text).not.toContain("\n");
     expect(text.length).toBeLessThan(300);
-    expect(completionText(endedRun({}), "a\nRESULT-42\n")).toContain(":: a RESULT-42");
+    expect(completionPhrase(endedRun({}), "a\nRESULT-42\n").text).toContain(":: a RESULT-42");
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Card } from "../../../src/core/cards.ts";
+import type { UnspokenCard } from "../../../src/core/cards.ts";
 import { createSystemEvents, type SystemEvents } from "../../../src/core/events/system-events.ts";
 import {
   type AgentTurns,
@@ -13,6 +13,8 @@ import {
   type Wakes,
 } from "../../../src/core/events/wakes.ts";
 import type { Route } from "../../../src/core/route.ts";
+import { phrase } from "../../../src/core/words/phrase.ts";
+import { inLanguage } from "../../../src/core/words/say.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
 const chat = (chatId: string): Route => ({ channel: "slack", accountId: "default", chatType: "channel", chatId });
@@ -21,7 +23,7 @@ const TARGET = { agentId: "main", sessionKey: "agent:main:slack:channel:C9" };
 let clock: ManualClock;
 let state: TestState;
 let events: SystemEvents;
-let posted: { key: string; route: Route; card: Card }[];
+let posted: { key: string; route: Route; card: UnspokenCard }[];
 let outcomes: WakeOutcome[];
 
 beforeEach(async () => {
@@ -59,6 +61,19 @@ const add = (n: number, route?: Route, more: { hasCard?: true } = {}) =>
   });
 
 describe("without a model", () => {
+  it("people are told in words that become their language's", async () => {
+    const wakes = wakesWith();
+    await wakes.start();
+    const said = phrase("event.completed", { session: "quiet-ot", how: phrase("session.how.code", { code: 0 }) });
+    const told = { contextKey: "exec:1", text: said.text, said, atMs: clock.now(), route: chat("C9") };
+    await events.add(TARGET.sessionKey, told);
+    await wakes.request(TARGET, "exec-event");
+    await eventually(() => posted.length === 1);
+    expect(posted[0]?.card).toMatchObject({ kind: "text", text: { phrase: "event.completed" } });
+    const words = posted[0]?.card.kind === "text" ? (posted[0].card.text ?? "") : "";
+    expect(inLanguage(words, "nl")).toBe("Exec voltooid (quiet-ot, code 0)");
+  });
+
   it("wake-wrong-session-key, wake-without-payload: the event's own words reach the chat it came from, once", async () => {
     const wakes = wakesWith();
     await wakes.start();

@@ -23,6 +23,7 @@ const SAME = new Set<string>([
   "time.minutes",
   "time.hours",
   "cron.times",
+  "pairing.code",
   "cron.in",
   "whoami.chat",
   "whoami.thread",

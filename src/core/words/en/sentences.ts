@@ -1,5 +1,6 @@
 import { answers } from "./answers.ts";
+import { channels } from "./channels.ts";
 import { errors } from "./errors.ts";
 import { reasons } from "./reasons.ts";
 
-export const en = { ...answers, ...errors, ...reasons } as const;
+export const en = { ...answers, ...channels, ...errors, ...reasons } as const;

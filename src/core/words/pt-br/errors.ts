@@ -130,6 +130,16 @@ export const errors = translation<typeof english>()({
   "error.cron.passedIn": "{text} já passou em {timezone}.",
   "error.cron.interval": '"{text}" não é um intervalo. Informe um como 45s, 15m, 2h ou 1d.',
 
+  "error.argument.unknown": 'Parâmetro desconhecido "{parameter}" para {tool}. Conhecidos: {known}.',
+  "error.argument.near":
+    'Parâmetro desconhecido "{parameter}" para {tool}. Você quis dizer "{near}"? Conhecidos: {known}.',
+  "error.argument.invalid": "Valor inválido de {parameter} para {tool}: {why}.",
+  "error.argument.all": "estes argumentos",
+  "error.argument.notAcceptable": "não é aceitável",
+  "session.action": 'Ação desconhecida "{action}". Conhecidas: {known}.',
+  "session.actionNear": 'Ação desconhecida "{action}". Você quis dizer "{near}"? Conhecidas: {known}.',
+  "session.idMissing": 'sessionId é obrigatório para {action}. "list" mostra as sessões.',
+  "session.arguments": "Estes argumentos não servem: {why}.",
   "session.unknown": "Nenhuma sessão encontrada para {session}.",
   "session.noneActive": "Nenhuma sessão ativa encontrada para {session}.",
   "session.noneFinished": "Nenhuma sessão terminada encontrada para {session}.",

@@ -1,5 +1,6 @@
 import { answers } from "./answers.ts";
+import { channels } from "./channels.ts";
 import { errors } from "./errors.ts";
 import { reasons } from "./reasons.ts";
 
-export const vi = { ...answers, ...errors, ...reasons };
+export const vi = { ...answers, ...channels, ...errors, ...reasons };
