@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { BIN, type ProductLives, productLives } from "../support/product-lives.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../support/redis.ts";
 import { requireOrSkip } from "../support/require.ts";
@@ -152,7 +152,8 @@ describe("starting and stopping", () => {
     product = await productLives();
     const text = await readFile(join(product.stateDir, "openclaw.json"), "utf8");
     expect(text).toMatch(/\/\/ .*\n[\s\S]*mode: "ask"/);
+    // Printed behind the line that tells us it listens.
+    await vi.waitFor(() => expect(product?.output).toMatch(/#token=/), { timeout: 10_000 });
     expect(product.output).toMatch(/Wrote .*openclaw\.json.*mode: "ask"/);
-    expect(product.output).toMatch(/#token=/);
   });
 });

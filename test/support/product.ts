@@ -26,6 +26,13 @@ async function isCurrent(): Promise<boolean> {
   return made.every((file) => file !== undefined && file.mtimeMs >= sources);
 }
 
+interface BuildError {
+  readonly killed: boolean;
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /**
  * Builds when the sources are newer than what was built; with OPENCLAW_TEST_PREBUILT=1 only when nothing was built.
  * Test files run side by side: one builds, the others wait for it. Rejects when the build fails.
@@ -51,7 +58,10 @@ export async function ensureBuilt(): Promise<void> {
     return ensureBuilt();
   }
   try {
-    await promisify(execFile)("npm", ["run", "build"], { cwd: ROOT, timeout: BUILD_MS });
+    await promisify(execFile)("npm", ["run", "build"], { cwd: ROOT, timeout: BUILD_MS }).catch((error: BuildError) => {
+      const why = error.killed ? `it took more than ${BUILD_MS} ms` : `exit code ${error.code}`;
+      throw new Error(`npm run build failed (${why}):\n${error.stdout}\n${error.stderr}`);
+    });
   } finally {
     await rm(LOCK, { force: true });
   }
