@@ -172,6 +172,8 @@ const webChat = (mode: Mode) => () => {
     await say("/exec echo remembered");
     await approval().getByRole("button", { name: "Allow once" }).click();
     await run().getByRole("heading", { name: "Finished" }).waitFor();
+    // The receipt of the approval is told about the end behind the card of the run.
+    await approval().getByText("exit 0").waitFor();
     const before = await page.locator(".message").allTextContents();
     await page.reload();
     await run().getByRole("heading", { name: "Finished" }).waitFor();
