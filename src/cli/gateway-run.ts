@@ -6,7 +6,7 @@ import { type LoadedConfig, openConfig, renderProblems } from "../core/config/lo
 import type { Actor } from "../core/route.ts";
 import { bindAddress } from "../gateway/bind.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { createLogger } from "../gateway/logging.ts";
+import { atEndOfTurn, createLogger } from "../gateway/logging.ts";
 import { urlOf } from "../gateway/server.ts";
 import { acquireStateLock, findRunningGateway } from "../gateway/state-lock.ts";
 import { chatLink, type GatewayToken, loadGatewayToken } from "../gateway/token.ts";
@@ -31,9 +31,11 @@ export async function runGateway(cli: Cli, flags: GatewayFlags): Promise<number>
   const lock = await acquireStateLock({ stateDir, clock: systemClock, version: version() });
   process.once("exit", () => lock.release());
   const holder = new ConfigHolder(opened, { env: cli.env, workingDir: cli.cwd });
+  const log = atEndOfTurn((text) => process.stderr.write(text));
+  process.once("exit", log.flush);
   const logger = createLogger({
     level: config.logging.level,
-    destination: { write: (line) => void process.stderr.write(line) },
+    destination: log,
     pretty: process.stderr.isTTY === true,
   });
   let gateway: Gateway | undefined;

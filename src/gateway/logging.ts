@@ -12,6 +12,26 @@ export interface LoggerOptions {
   readonly pretty: boolean;
 }
 
+/**
+ * What is logged in one turn of the event loop is written at its end, in one piece: a command logs four lines, and nobody
+ * who waits for it should wait for whoever reads the log. Call `flush` before the process ends.
+ */
+export function atEndOfTurn(write: (text: string) => void): DestinationStream & { flush(): void } {
+  let waiting = "";
+  const flush = (): void => {
+    const text = waiting;
+    waiting = "";
+    if (text !== "") write(text);
+  };
+  return {
+    write(line) {
+      if (waiting === "") setImmediate(flush);
+      waiting += line;
+    },
+    flush,
+  };
+}
+
 /** Names under which secrets travel, at the first two levels of a log object. */
 const SECRET_NAMES = ["token", "authorization", "password", "secret", "apiKey", "cookie"];
 
