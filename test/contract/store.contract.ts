@@ -85,6 +85,37 @@ export function storeContract(driver: string, start: () => Promise<StoreHarness>
         expect((await store.get(ns, "once"))?.value).toBe(won.indexOf(true));
       });
 
+      it("creates a marker with what belongs to it, and of 50 at once only one, wholly", async () => {
+        const [ns, beside] = [fresh(), fresh()];
+        await store.put(beside, "old", "old");
+        const create = (n: number) =>
+          store.createWith({ ns, key: "once", value: n }, [
+            { ns: beside, key: "old", value: n },
+            { ns: beside, key: "new", value: n },
+          ]);
+        const won = await Promise.all(Array.from({ length: 50 }, (_, n) => create(n)));
+        expect(won.filter(Boolean)).toHaveLength(1);
+        const winner = won.indexOf(true);
+        expect(await store.get(ns, "once")).toEqual({ value: winner, version: 1 });
+        expect(await store.list(beside)).toEqual([
+          { key: "new", value: winner, version: 1 },
+          { key: "old", value: winner, version: 2 },
+        ]);
+      });
+
+      it("creates nothing when one of what belongs together can not be stored", async () => {
+        const [ns, beside] = [fresh(), fresh()];
+        const others = [
+          { ns: beside, key: "good", value: 1 },
+          { ns: beside, key: "bad", value: undefined },
+        ];
+        await expect(store.createWith({ ns, key: "once", value: 1 }, others)).rejects.toMatchObject({
+          code: "invalid-argument",
+        });
+        expect(await store.get(ns, "once")).toBeUndefined();
+        expect(await store.list(beside)).toEqual([]);
+      });
+
       it("of 50 concurrent compareAndSet on one version exactly one wins", async () => {
         const ns = fresh();
         const other = await harness.open();
@@ -130,15 +161,20 @@ export function storeContract(driver: string, start: () => Promise<StoreHarness>
     describe("time to live", () => {
       it("makes an expired record absent for every operation", async () => {
         const ns = fresh();
-        for (const key of ["get", "cas", "delete", "absent", "put"]) await store.put(ns, key, 1, { ttlMs: TTL_MS });
+        const own = ["get", "cas", "delete", "absent", "put"];
+        for (const key of own) await store.put(ns, key, 1, { ttlMs: TTL_MS });
+        const marker = { ns, key: "marker", value: 1, ttlMs: TTL_MS };
+        await store.createWith(marker, [{ ns, key: "beside", value: 1, ttlMs: TTL_MS }]);
         await store.put(ns, "stays", 1);
-        expect(await store.list(ns)).toHaveLength(6);
+        expect(await store.list(ns)).toHaveLength(8);
         await harness.elapse(TTL_MS + 1);
         expect(await store.get(ns, "get")).toBeUndefined();
         expect(await store.compareAndSet(ns, "cas", 1, 2)).toBeUndefined();
         expect(await store.delete(ns, "delete")).toBe(false);
         expect((await store.list(ns)).map(({ key }) => key)).toEqual(["stays"]);
         expect(await store.setIfAbsent(ns, "absent", 2)).toBe(true);
+        expect(await store.createWith({ ns, key: "marker", value: 2 }, [{ ns, key: "beside", value: 2 }])).toBe(true);
+        for (const key of ["marker", "beside"]) expect((await store.get(ns, key))?.version).toBe(1);
         expect(await store.put(ns, "put", 2)).toBe(1);
       });
 
@@ -295,6 +331,7 @@ export function storeContract(driver: string, start: () => Promise<StoreHarness>
       const operation = fc.oneof(
         fc.record({ op: fc.constant("put" as const), key, value: json }),
         fc.record({ op: fc.constant("setIfAbsent" as const), key, value: json }),
+        fc.record({ op: fc.constant("createWith" as const), key, value: json, beside: key }),
         fc.record({ op: fc.constant("cas" as const), key, value: json, off: fc.constantFrom(0, 0, 0, 1, -1) }),
         fc.record({ op: fc.constant("delete" as const), key, off: fc.constantFrom(undefined, 0, 1) }),
         fc.record({ op: fc.constant("list" as const), prefix: fc.constantFrom("", "a"), limit: fc.nat({ max: 5 }) }),
@@ -322,6 +359,13 @@ export function storeContract(driver: string, start: () => Promise<StoreHarness>
             } else if (step.op === "setIfAbsent") {
               expect(await store.setIfAbsent(ns, step.key, step.value)).toBe(!known);
               if (!known) model.set(step.key, { value: asStored(step.value), version: 1 });
+            } else if (step.op === "createWith") {
+              const beside = { ns, key: step.beside, value: "beside" };
+              expect(await store.createWith({ ns, key: step.key, value: step.value }, [beside])).toBe(!known);
+              if (!known) {
+                model.set(step.key, { value: asStored(step.value), version: 1 });
+                model.set(step.beside, { value: "beside", version: (model.get(step.beside)?.version ?? 0) + 1 });
+              }
             } else if (step.op === "cas") {
               const hit = known !== undefined && step.off === 0;
               const result = await store.compareAndSet(ns, step.key, version + step.off, step.value);

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { bindAddress } from "../../src/gateway/bind.ts";
-import { createLogger } from "../../src/gateway/logging.ts";
+import { atEndOfTurn, createLogger } from "../../src/gateway/logging.ts";
 
 function logged(pretty: boolean, level = "info") {
   const lines: string[] = [];
@@ -47,6 +47,18 @@ describe("the log", () => {
     );
     logger.error({ err: new Error("broken") }, "failed");
     expect(lines[1]).toMatch(/Error: broken\n\s+at /);
+  });
+
+  test("is written once a turn, in order, and what waits is written when asked to", async () => {
+    const written: string[] = [];
+    const log = atEndOfTurn((text) => written.push(text));
+    for (const line of ["1\n", "2\n"]) log.write(line);
+    expect(written).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    log.write("3\n");
+    log.flush();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toEqual(["1\n2\n", "3\n"]);
   });
 
   test("leaves out what is below its level", () => {

@@ -29,21 +29,22 @@ export class RunLedger {
   }
 
   /** False: the record was there before, whoever made it. With `spec`, what a later life needs to start it is kept too. */
-  async create(record: RunRecord, spec?: RunSpec): Promise<boolean> {
-    // Asked for in this order and together: one step where the store can do that, and after a kill in between only an
-    // opened run without a record, which was never started.
-    const [, , created] = await Promise.all([
-      this.reopen(record),
-      spec && this.#store.setIfAbsent(SPEC_NS, record.runId, spec, { ttlMs: FINISHED_RUN_TTL_MS }),
-      this.#store.setIfAbsent(NS, record.runId, record),
+  create(record: RunRecord, spec?: RunSpec): Promise<boolean> {
+    const { runId } = record;
+    return this.#store.createWith({ ns: NS, key: runId, value: record }, [
+      { ns: OPEN_NS, key: runId, value: ownerOf(record) },
+      ...(spec ? [{ ns: SPEC_NS, key: runId, value: spec, ttlMs: FINISHED_RUN_TTL_MS }] : []),
     ]);
-    return created;
+  }
+
+  /** As if it had never been created: nothing was started. */
+  async withdraw(runId: string): Promise<void> {
+    await Promise.all([this.#store.delete(NS, runId), this.close(runId)]);
   }
 
   /** The run is this life's to end and to hand on. */
-  async reopen({ runId, gatewayId, instanceId }: RunRecord): Promise<void> {
-    const owner: Owner = { gatewayId, instanceId };
-    await this.#store.put(OPEN_NS, runId, owner);
+  async reopen(record: RunRecord): Promise<void> {
+    await this.#store.put(OPEN_NS, record.runId, ownerOf(record));
   }
 
   /** The new version, or `undefined` when somebody else has changed the record since `version`. */
@@ -75,7 +76,7 @@ export class RunLedger {
     for (const { runId, owner } of await this.#owners()) {
       if (!wanted(owner)) continue;
       const record = await this.get(runId);
-      // Cut off between the two writes of `create`: nothing was started.
+      // Its record has gone by its time, or was never there: nothing can be said of it.
       if (!record) await this.close(runId);
       else found.push(record);
     }
@@ -95,6 +96,10 @@ export class RunLedger {
       if (page.length < PAGE) return found;
     }
   }
+}
+
+function ownerOf({ gatewayId, instanceId }: RunRecord): Owner {
+  return { gatewayId, instanceId };
 }
 
 function ttl(record: RunRecord): { readonly ttlMs?: number } {

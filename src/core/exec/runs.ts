@@ -175,26 +175,45 @@ export class Runs {
       throw new ExecError("draining", phrase("error.draining"));
     }
     this.#hostOf(spec);
-    const [known] = await Promise.all([this.#ledger.get(spec.runId), recorded]);
-    if (known && !this.#isUnbegun(known.value)) return { kind: "duplicate", record: known.value };
-    const place = this.#queue.enter(spec);
+    const place = await this.#enter(spec);
+    if ("known" in place) return { kind: "duplicate", record: place.known };
     const session = this.#reserve(spec);
     const record = this.#firstRecord(spec, session, place.waitsFor);
-    try {
-      const existing = await this.#create(record, place.waitsFor === undefined ? undefined : spec);
-      if (existing) {
-        place.leave();
-        this.#options.sessions.forget(session);
-        return { kind: "duplicate", record: existing };
-      }
-    } catch (error) {
+    const giveBack = () => {
       place.leave();
       this.#options.sessions.forget(session);
-      throw error;
+    };
+    // Asked for together, so that a store that can makes one step of them: what was decided and that it may start.
+    const created = this.#create(record, place.waitsFor === undefined ? undefined : spec);
+    const [marker, written] = await Promise.allSettled([created, recorded]);
+    if (marker.status === "rejected") {
+      giveBack();
+      throw marker.reason;
+    }
+    if (marker.value) {
+      giveBack();
+      return { kind: "duplicate", record: marker.value };
+    }
+    if (written.status === "rejected") {
+      giveBack();
+      const what = `taking back run ${spec.runId}, which was not started`;
+      await this.#ledger.withdraw(spec.runId).catch((error) => this.#options.onError(error, what));
+      throw written.reason;
     }
     if (place.waitsFor !== undefined) return this.#wait(spec, record, session, place);
     this.#begun.add(spec.runId);
     return { kind: "started", run: await this.#begin(spec, record, session, place) };
+  }
+
+  /** A place; where there is none, a run that was started before is still not refused. */
+  async #enter(spec: RunSpec): Promise<Place | { readonly known: RunRecord }> {
+    try {
+      return this.#queue.enter(spec);
+    } catch (error) {
+      const known = await this.#ledger.get(spec.runId);
+      if (known && !this.#isUnbegun(known.value)) return { known: known.value };
+      throw error;
+    }
   }
 
   /** The record that is in the way, or nothing when it is this one. */

@@ -96,7 +96,8 @@ export class ProcessSessions {
       },
     );
     this.#sessions.set(id, session);
-    this.#byRun.set(session.runId, session);
+    // A second delivery of the same call reserves too before it learns that it is one: the run keeps its first session.
+    if (!this.#byRun.has(session.runId)) this.#byRun.set(session.runId, session);
     if (session.callId !== undefined) this.#byCall.set(callKey(session.scope, session.callId), session);
     return session;
   }

@@ -20,37 +20,48 @@ end
 `;
 
 /**
- * KEYS: record, index, expiries. ARGV: mode (put | absent | cas), expected version, json, ttl in ms or '', key,
- * expiry member, prefix. Returns the new version, or 0 when the condition did not hold.
+ * KEYS: expiries, then record and index of each record. ARGV: mode of the first record (put | absent | cas), expected
+ * version, prefix, then of each record json, ttl in ms or '', key, expiry member. The others are put where the first
+ * could be written. Returns the first's new version, or 0 when its condition did not hold.
  */
 export const WRITE = `${TIME}
-local found = redis.call('GETRANGE', KEYS[1], 0, 20)
-local version = tonumber(string.match(found, '^(%d+)|') or '0')
-if ARGV[1] == 'absent' and version > 0 then return 0 end
-if ARGV[1] == 'cas' and version ~= tonumber(ARGV[2]) then return 0 end
-version = version + 1
-local record = string.format('%d|', version) .. ARGV[3]
-if ARGV[4] == '' then
-  redis.call('SET', KEYS[1], record)
-else
-  local now = nowMs()
-  redis.call('SET', KEYS[1], record, 'PX', ARGV[4])
-  redis.call('ZADD', KEYS[3], now + tonumber(ARGV[4]), ARGV[6])
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, ${SWEEP_PER_WRITE})) do
-    local left = redis.call('PTTL', ARGV[7] .. 'r:' .. member)
+local function versionOf(record)
+  return tonumber(string.match(redis.call('GETRANGE', record, 0, 20), '^(%d+)|') or '0')
+end
+local function sweep(now)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ${SWEEP_PER_WRITE})) do
+    local left = redis.call('PTTL', ARGV[3] .. 'r:' .. member)
     if left >= 0 then
-      redis.call('ZADD', KEYS[3], now + left + 1, member)
+      redis.call('ZADD', KEYS[1], now + left + 1, member)
     else
-      redis.call('ZREM', KEYS[3], member)
+      redis.call('ZREM', KEYS[1], member)
       if left == -2 then
         local ns, key = string.match(member, '^([^:]*):(.*)$')
-        redis.call('ZREM', ARGV[7] .. 'i:' .. ns, key)
+        redis.call('ZREM', ARGV[3] .. 'i:' .. ns, key)
       end
     end
   end
 end
-redis.call('ZADD', KEYS[2], 0, ARGV[5])
-return version
+local function write(record, index, version, json, ttl, key, member)
+  local text = string.format('%d|', version) .. json
+  if ttl == '' then
+    redis.call('SET', record, text)
+  else
+    local now = nowMs()
+    redis.call('SET', record, text, 'PX', ttl)
+    redis.call('ZADD', KEYS[1], now + tonumber(ttl), member)
+    sweep(now)
+  end
+  redis.call('ZADD', index, 0, key)
+end
+local first = versionOf(KEYS[2])
+if ARGV[1] == 'absent' and first > 0 then return 0 end
+if ARGV[1] == 'cas' and first ~= tonumber(ARGV[2]) then return 0 end
+for at = 0, (#KEYS - 3) / 2 do
+  local record, index, of = KEYS[2 + 2 * at], KEYS[3 + 2 * at], 4 + 4 * at
+  write(record, index, versionOf(record) + 1, ARGV[of], ARGV[of + 1], ARGV[of + 2], ARGV[of + 3])
+end
+return first + 1
 `;
 
 /** KEYS: record, index, expiries. ARGV: expected version or '', key, expiry member. Returns 1 when deleted. */

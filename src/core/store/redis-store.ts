@@ -4,7 +4,7 @@ import { assertName, prefixEnd } from "./keys.ts";
 import { maxLengthOf, pageSize, ttlOf } from "./limits.ts";
 import { RedisLink } from "./redis-connection.ts";
 import { APPEND, DELETE, LIST, WRITE } from "./redis-scripts.ts";
-import type { Listed, LogEntry, Store, Versioned, WriteOptions } from "./store.ts";
+import type { Listed, LogEntry, NewRecord, Store, Versioned, WriteOptions } from "./store.ts";
 import { type OnTrouble, Topics, warnOfTrouble } from "./topics.ts";
 
 export const DEFAULT_REDIS_PREFIX = "openclaw:";
@@ -30,7 +30,8 @@ interface Scripted extends Redis {
 }
 
 const SCRIPTS = {
-  openclawWrite: { lua: WRITE, numberOfKeys: 3 },
+  /** Takes the number of its keys as its first argument. */
+  openclawWrite: { lua: WRITE },
   openclawDelete: { lua: DELETE, numberOfKeys: 3 },
   openclawList: { lua: LIST, numberOfKeys: 1 },
   openclawAppend: { lua: APPEND, numberOfKeys: 2 },
@@ -87,11 +88,15 @@ class RedisStore implements Store {
   }
 
   async put<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<number> {
-    return this.#write("put", 0, ns, key, value, options);
+    return this.#write("put", 0, { ns, key, value, ...options });
   }
 
   async setIfAbsent<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<boolean> {
-    return (await this.#write("absent", 0, ns, key, value, options)) > 0;
+    return (await this.#write("absent", 0, { ns, key, value, ...options })) > 0;
+  }
+
+  async createWith(marker: NewRecord, others: readonly NewRecord[]): Promise<boolean> {
+    return (await this.#write("absent", 0, marker, ...others)) > 0;
   }
 
   async compareAndSet<T>(
@@ -102,7 +107,7 @@ class RedisStore implements Store {
     options?: WriteOptions,
   ): Promise<number | undefined> {
     if (!(expected >= 1)) return undefined;
-    return (await this.#write("cas", expected, ns, key, value, options)) || undefined;
+    return (await this.#write("cas", expected, { ns, key, value, ...options })) || undefined;
   }
 
   async delete(ns: string, key: string, expected?: number): Promise<boolean> {
@@ -201,19 +206,15 @@ class RedisStore implements Store {
     await Promise.all([this.#link.close(), this.#subscriber?.close()]);
   }
 
-  #write(
-    mode: "put" | "absent" | "cas",
-    expected: number,
-    ns: string,
-    key: string,
-    value: unknown,
-    options: WriteOptions | undefined,
-  ): Promise<number> {
-    const keys = this.#recordKeys(ns, key);
-    const json = encodeValue("The value", value);
-    const ttl = ttlOf(options) ?? "";
-    const member = `${namespaceKey(ns)}:${key}`;
-    return this.#run((redis) => redis.openclawWrite(...keys, mode, expected, json, ttl, key, member, this.#prefix));
+  #write(mode: "put" | "absent" | "cas", expected: number, ...records: readonly NewRecord[]): Promise<number> {
+    const keys = [`${this.#prefix}x`];
+    const values: (string | number)[] = [mode, expected, this.#prefix];
+    for (const { ns, key, value, ...options } of records) {
+      const [record, index] = this.#recordKeys(ns, key);
+      keys.push(record, index);
+      values.push(encodeValue("The value", value), ttlOf(options) ?? "", key, `${namespaceKey(ns)}:${key}`);
+    }
+    return this.#run((redis) => redis.openclawWrite(keys.length, ...keys, ...values));
   }
 
   #run<T>(call: (redis: Scripted) => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { encodeValue } from "./json.ts";
 import { assertName, fromSqlText, prefixEnd, toSqlText } from "./keys.ts";
 import { maxLengthOf, pageSize, ttlOf } from "./limits.ts";
-import type { Listed, LogEntry, Store, Versioned, WriteOptions } from "./store.ts";
+import type { Listed, LogEntry, NewRecord, Store, Versioned, WriteOptions } from "./store.ts";
 import { type OnTrouble, Topics, warnOfTrouble } from "./topics.ts";
 
 /** How often expired records are removed from the file. They are absent for readers at once. */
@@ -17,6 +17,9 @@ interface RecordRow {
   readonly value: string;
   readonly version: number;
 }
+
+/** What the statements that write a whole record take. */
+type Row = [ns: string, key: string, expiresAt: number | null, json: string, now: number];
 
 interface EntryRow {
   readonly seq: number;
@@ -76,6 +79,23 @@ export class SqliteStore implements Store {
     const now = this.#clock.now();
     const row = [...names(ns, key), expiry(now, options), encodeValue("The value", value), now];
     return this.#commits.write(() => this.#sql.setIfAbsent.run(...row) === 1);
+  }
+
+  async createWith(marker: NewRecord, others: readonly NewRecord[]): Promise<boolean> {
+    const now = this.#clock.now();
+    const row = (one: NewRecord): Row => [
+      ...names(one.ns, one.key),
+      expiry(now, one),
+      encodeValue("The value", one.value),
+      now,
+    ];
+    const [first, rest] = [row(marker), others.map(row)];
+    const create = () => {
+      if (this.#sql.setIfAbsent.run(...first) !== 1) return false;
+      for (const other of rest) this.#sql.put.one(...other);
+      return true;
+    };
+    return this.#commits.write(() => this.#database.transaction(create));
   }
 
   async compareAndSet<T>(

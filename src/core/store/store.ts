@@ -21,6 +21,13 @@ export interface WriteOptions {
   readonly ttlMs?: number;
 }
 
+/** A record and where it goes. */
+export interface NewRecord extends WriteOptions {
+  readonly ns: string;
+  readonly key: string;
+  readonly value: unknown;
+}
+
 export interface LogEntry<T> {
   /** 1, 2, 3 … without gaps per stream. */
   readonly seq: number;
@@ -33,6 +40,11 @@ export interface Store {
   put<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<number>;
   /** True when this call created the record, false when one was there. The base of every once-marker. */
   setIfAbsent<T>(ns: string, key: string, value: T, options?: WriteOptions): Promise<boolean>;
+  /**
+   * A once-marker and what belongs to it, in one step: creates `marker` and writes `others` beside it, whatever was there.
+   * False when the marker was there: then nothing is written.
+   */
+  createWith(marker: NewRecord, others: readonly NewRecord[]): Promise<boolean>;
   /** The new version, or `undefined` when the record's version is no longer `expected` (or it is gone). */
   compareAndSet<T>(
     ns: string,
