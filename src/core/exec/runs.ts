@@ -8,6 +8,7 @@
  * whoever asked is told what is known.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Audit } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
@@ -477,7 +478,9 @@ export class Runs {
     ]);
     this.#begun.delete(record.runId);
     this.#live.delete(record.runId);
-    const announcing = this.#stored(what, () => this.#announce(finished))
+    // In the next turn: whoever waits for the end itself is answered first.
+    const announcing = nextTurn()
+      .then(() => this.#stored(what, () => this.#announce(finished)))
       .catch((error) => this.#options.onError(error, `handing on ${what}`))
       .finally(() => this.#announcing.delete(announcing));
     this.#announcing.add(announcing);
