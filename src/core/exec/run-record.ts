@@ -2,6 +2,7 @@
 import type { RunOutcome } from "../cards.ts";
 import type { Binding, Plan } from "../policy/decision.ts";
 import type { EffectiveHost } from "../policy/types.ts";
+import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo } from "../process/types.ts";
 import type { Actor, Route } from "../route.ts";
 import { type Phrase, phrase, type Wording } from "../words/phrase.ts";
@@ -121,4 +122,66 @@ export function outcomeOf(end: EndInfo): RunOutcome {
     case "lost":
       return "lost";
   }
+}
+
+/** Of a run that is about to start, or to wait. */
+export function firstRecord(
+  spec: RunSpec,
+  about: Pick<RunRecord, "gatewayId" | "instanceId" | "sessionId" | "startedAtMs">,
+  waitsFor: RunWait | undefined,
+): RunRecord {
+  return {
+    runId: spec.runId,
+    state: waitsFor === undefined ? "starting" : "queued",
+    ...about,
+    command: spec.command,
+    cwd: spec.cwd,
+    host: spec.host,
+    agentId: spec.agentId,
+    sessionKey: spec.sessionKey,
+    requester: spec.requester,
+    report: spec.report,
+    tail: "",
+    totalChars: 0,
+    notes: [],
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+    ...(spec.approvalId ? { approvalId: spec.approvalId } : {}),
+    ...(spec.node ? { node: spec.node } : {}),
+    ...(spec.route ? { route: spec.route } : {}),
+    ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
+    ...(spec.cardAfterMs !== undefined ? { cardAfterMs: spec.cardAfterMs } : {}),
+  };
+}
+
+/** Of a run whose child has ended. */
+export function finishedRecord(record: RunRecord, session: ProcessSession, end: EndInfo, endedAtMs: number): RunRecord {
+  return {
+    ...record,
+    state: "finished",
+    endedAtMs,
+    durationMs: Math.round(end.durationMs),
+    outcome: outcomeOf(end),
+    exitCode: end.exitCode,
+    exitSignal: end.exitSignal,
+    tail: session.tail(CARD_TAIL_CHARS, "colored"),
+    totalChars: session.totalChars,
+    ...beginningOf(session),
+    notes: end.notes,
+    backgrounded: session.backgrounded,
+    observed: session.endObserved,
+  };
+}
+
+/** What the tail does not tell: how it began and of how many lines it is. Nothing when the tail is all there is. */
+function beginningOf(session: ProcessSession): Pick<RunRecord, "head" | "totalLines"> {
+  if (session.totalChars <= CARD_TAIL_CHARS) return {};
+  const head = session.head();
+  if (session.lost) return { head };
+  return {
+    head,
+    totalLines: session
+      .aggregated()
+      .replace(/\r?\n$/, "")
+      .split("\n").length,
+  };
 }

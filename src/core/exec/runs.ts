@@ -8,7 +8,6 @@
  * whoever asked is told what is known.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Audit } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
@@ -23,17 +22,14 @@ import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
 import type { Store, Versioned } from "../store/store.ts";
 import { phrase, type Wording } from "../words/phrase.ts";
-import { type Owner, RunLedger } from "./run-ledger.ts";
+import { RunEnds } from "./run-ends.ts";
+import { RunLedger } from "./run-ledger.ts";
 import { type Place, type RunLimits, RunQueue, type WaitReason } from "./run-queue.ts";
-import { CARD_TAIL_CHARS, outcomeOf, type RunRecord, type RunSpec } from "./run-record.ts";
+import { finishedRecord, firstRecord, type RunRecord, type RunSpec } from "./run-record.ts";
 import type { RunRecorder } from "./run-recorder.ts";
-import { diedNote, foundLost, lostNote, notRunNote } from "./run-recovery.ts";
-import { untilStored } from "./until-stored.ts";
+import { RunRecovery } from "./run-recovery.ts";
 
 export * from "./run-record.ts";
-
-/** How long a stopping gateway tries to record ends while the state can not be written. */
-const SETTLE_MS = 5_000;
 
 export interface LiveRun {
   readonly record: RunRecord;
@@ -100,16 +96,32 @@ export class Runs {
   readonly #launching = new Map<string, Promise<unknown>>();
   /** Runs that this life has gone on to start and whose end is not recorded. */
   readonly #begun = new Set<string>();
-  /** Ends that are being handed on. */
-  readonly #announcing = new Set<Promise<unknown>>();
   readonly #listeners = new Set<RunListener>();
-  readonly #giveUp = new AbortController();
+  readonly #ends: RunEnds;
+  readonly #recovery: RunRecovery;
   #draining = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#ledger = new RunLedger(options.store);
     this.#queue = new RunQueue(options.limits);
+    this.#ends = new RunEnds({
+      ledger: this.#ledger,
+      audit: options.audit,
+      announce: async (record) => {
+        for (const listener of this.#listeners) await listener.finished(record);
+      },
+      onError: options.onError,
+    });
+    this.#recovery = new RunRecovery({
+      ledger: this.#ledger,
+      ends: this.#ends,
+      clock: options.clock,
+      leftovers: options.leftovers,
+      gatewayId: options.gatewayId,
+      instanceId: options.instanceId,
+      readmit: (found) => this.#readmit(found),
+    });
   }
 
   listen(listener: RunListener): void {
@@ -149,11 +161,26 @@ export class Runs {
   }
 
   /** Resolves when every run of this instance has been recorded as finished, or could not be within `withinMs`. */
-  async settled(withinMs = SETTLE_MS): Promise<void> {
-    const timer = setTimeout(() => this.#giveUp.abort(), withinMs);
-    await Promise.allSettled([...this.#live.values()].map((run) => run.ended));
-    await Promise.allSettled(this.#announcing);
-    clearTimeout(timer);
+  settled(withinMs?: number): Promise<void> {
+    return this.#ends.settled(
+      [...this.#live.values()].map((run) => run.ended),
+      withinMs,
+    );
+  }
+
+  /** Runs of earlier lives of this gateway: reported, and what waited in line for a person stands in line again. */
+  sweep(): Promise<readonly RunRecord[]> {
+    return this.#recovery.sweep();
+  }
+
+  /** Another gateway is gone: its runs are reported, none is started. Resolves to the runs that were lost. */
+  reportDead(gatewayId: string): Promise<readonly RunRecord[]> {
+    return this.#recovery.reportDead(gatewayId);
+  }
+
+  /** Gateways that have runs which are not ended and handed on. */
+  openGateways(): Promise<ReadonlySet<string>> {
+    return this.#ledger.gateways();
   }
 
   /** `recorded`: what must be durable before anything starts; when it rejects nothing is started. */
@@ -179,7 +206,9 @@ export class Runs {
     const place = await this.#enter(spec);
     if ("known" in place) return { kind: "duplicate", record: place.known };
     const session = this.#reserve(spec);
-    const record = this.#firstRecord(spec, session, place.waitsFor);
+    const { clock, gatewayId, instanceId } = this.#options;
+    const about = { gatewayId, instanceId, sessionId: session.id, startedAtMs: clock.now() };
+    const record = firstRecord(spec, about, this.#waitOf(place.waitsFor));
     const giveBack = () => {
       place.leave();
       this.#options.sessions.forget(session);
@@ -248,33 +277,10 @@ export class Runs {
     });
   }
 
-  #firstRecord(spec: RunSpec, session: ProcessSession, reason: WaitReason | undefined): RunRecord {
-    const { clock, gatewayId, instanceId } = this.#options;
+  #waitOf(reason: WaitReason | undefined): RunRecord["waitsFor"] {
+    if (reason === undefined) return undefined;
     const { total, perAgent } = this.#options.limits();
-    return {
-      runId: spec.runId,
-      state: reason === undefined ? "starting" : "queued",
-      gatewayId,
-      instanceId,
-      sessionId: session.id,
-      command: spec.command,
-      cwd: spec.cwd,
-      host: spec.host,
-      agentId: spec.agentId,
-      sessionKey: spec.sessionKey,
-      requester: spec.requester,
-      report: spec.report,
-      startedAtMs: clock.now(),
-      tail: "",
-      totalChars: 0,
-      notes: [],
-      ...(reason === undefined ? {} : { waitsFor: { reason, limit: reason === "gateway-busy" ? total : perAgent } }),
-      ...(spec.approvalId ? { approvalId: spec.approvalId } : {}),
-      ...(spec.node ? { node: spec.node } : {}),
-      ...(spec.route ? { route: spec.route } : {}),
-      ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
-      ...(spec.cardAfterMs !== undefined ? { cardAfterMs: spec.cardAfterMs } : {}),
-    };
+    return { reason, limit: reason === "gateway-busy" ? total : perAgent };
   }
 
   #wait(spec: RunSpec, record: RunRecord, session: ProcessSession, place: Place): Extract<Launch, { kind: "queued" }> {
@@ -303,7 +309,7 @@ export class Runs {
       }
       const { waitsFor: _, ...rest } = record;
       const starting: RunRecord = { ...rest, state: "starting", startedAtMs: this.#options.clock.now() };
-      const mine = await this.#stored(`starting run ${spec.runId}`, async () => {
+      const mine = await this.#ends.stored(`starting run ${spec.runId}`, async () => {
         const found = await this.#ledger.get(spec.runId);
         if (found?.value.instanceId !== record.instanceId || found.value.state === "finished") return false;
         return found.value.state === "starting" || (await this.#ledger.advance(found.version, starting)) !== undefined;
@@ -419,7 +425,10 @@ export class Runs {
     const ended = handle.ended.then(async (end) => {
       place.leave();
       const version = await recorded;
-      const finished = await this.#finish(this.#finishedRecord(record, session, end), version ?? undefined);
+      const finished = await this.#finish(
+        finishedRecord(record, session, end, this.#options.clock.now()),
+        version ?? undefined,
+      );
       return { record: finished, end };
     });
     ended
@@ -436,24 +445,6 @@ export class Runs {
     return run;
   }
 
-  #finishedRecord(record: RunRecord, session: ProcessSession, end: EndInfo): RunRecord {
-    return {
-      ...record,
-      state: "finished",
-      endedAtMs: this.#options.clock.now(),
-      durationMs: Math.round(end.durationMs),
-      outcome: outcomeOf(end),
-      exitCode: end.exitCode,
-      exitSignal: end.exitSignal,
-      tail: session.tail(CARD_TAIL_CHARS, "colored"),
-      totalChars: session.totalChars,
-      ...beginningOf(session),
-      notes: end.notes,
-      backgrounded: session.backgrounded,
-      observed: session.endObserved,
-    };
-  }
-
   async #neverStarted(starting: RunRecord, note: Wording, backgrounded: boolean): Promise<void> {
     await this.#finish({
       ...starting,
@@ -466,127 +457,11 @@ export class Runs {
     });
   }
 
-  /**
-   * Records the end, and begins to hand it on; goes on trying while the state can not be written. `version`: of the record
-   * as this life wrote it last.
-   */
+  /** `version`: of the record as this life wrote it last. */
   async #finish(record: RunRecord, version?: number): Promise<RunRecord> {
-    const what = `the end of run ${record.runId}`;
-    const [finished] = await Promise.all([
-      this.#stored(what, () => this.#writeEnd(record, version)),
-      this.#stored(what, () => this.#recordEnd(record)),
-    ]);
+    const finished = await this.#ends.record(record, version);
     this.#begun.delete(record.runId);
     this.#live.delete(record.runId);
-    // In the next turn: whoever waits for the end itself is answered first.
-    const announcing = nextTurn()
-      .then(() => this.#stored(what, () => this.#announce(finished)))
-      .catch((error) => this.#options.onError(error, `handing on ${what}`))
-      .finally(() => this.#announcing.delete(announcing));
-    this.#announcing.add(announcing);
-    return finished;
-  }
-
-  /** The record as written: it says so when somebody had reported the run as lost in the meantime. */
-  async #writeEnd(record: RunRecord, version: number | undefined): Promise<RunRecord> {
-    if (version !== undefined && (await this.#ledger.advance(version, record)) !== undefined) return record;
-    const before = await this.#ledger.get(record.runId);
-    const corrected: RunRecord = foundLost(before?.value) ? { ...record, corrects: true } : record;
-    await this.#ledger.put(corrected);
-    return corrected;
-  }
-
-  #stored<T>(what: string, act: () => Promise<T>): Promise<T> {
-    return untilStored(act, this.#giveUp.signal, (error) => this.#options.onError(error, what));
-  }
-
-  async #recordEnd(record: RunRecord): Promise<void> {
-    await this.#options.audit.record({
-      type: "run-ended",
-      runId: record.runId,
-      outcome: record.outcome ?? "lost",
-      ...(record.exitCode !== undefined ? { exitCode: record.exitCode } : {}),
-      ...(record.exitSignal !== undefined ? { exitSignal: record.exitSignal } : {}),
-      ...(record.durationMs !== undefined ? { durationMs: record.durationMs } : {}),
-    });
-  }
-
-  /** Listeners hand the end to the queue under idempotent ids; only then is the record marked. */
-  async #announce(record: RunRecord): Promise<void> {
-    for (const listener of this.#listeners) await listener.finished(record);
-    await this.#ledger.close(record.runId);
-  }
-
-  /**
-   * At start: what did an earlier life of this gateway leave behind? Its children are stopped, its runs are reported
-   * as lost, ends that were recorded but not handed on are handed on, and what waited in line for a person stands in
-   * line again. Resolves to the runs that were lost.
-   */
-  async sweep(): Promise<readonly RunRecord[]> {
-    const { gatewayId, instanceId } = this.#options;
-    return this.#recover(
-      (owner) => owner.gatewayId === gatewayId && owner.instanceId !== instanceId,
-      (record, wasAlive) => lostNote(record, wasAlive),
-      true,
-    );
-  }
-
-  /** Another gateway is gone: its runs are reported, none is started. Resolves to the runs that were lost. */
-  async reportDead(gatewayId: string): Promise<readonly RunRecord[]> {
-    return this.#recover(
-      (owner) => owner.gatewayId === gatewayId,
-      (record) => diedNote(record),
-      false,
-    );
-  }
-
-  /** Gateways that have runs which are not ended and handed on. */
-  openGateways(): Promise<ReadonlySet<string>> {
-    return this.#ledger.gateways();
-  }
-
-  async #recover(
-    wanted: (owner: Owner) => boolean,
-    note: (record: RunRecord, wasAlive: boolean) => Wording,
-    mayQueue: boolean,
-  ): Promise<readonly RunRecord[]> {
-    const found = await this.#ledger.open(wanted);
-    const cutOff = found.filter(({ value }) => value.state === "starting" || value.state === "running");
-    const stillAlive = await this.#options.leftovers.stop(new Set(cutOff.map(({ value }) => runMark(value))));
-    const lost: RunRecord[] = [];
-    for (const { value, version } of cutOff) {
-      const ended = await this.#endBySweep(
-        { value, version },
-        { outcome: "lost", notes: [note(value, stillAlive.has(runMark(value)))] },
-      );
-      if (ended) lost.push(ended);
-    }
-    for (const { value } of found.filter((one) => one.value.state === "finished")) await this.#announce(value);
-    const waited = found.filter(({ value }) => value.state === "queued");
-    for (const one of waited.sort((a, b) => a.value.startedAtMs - b.value.startedAtMs)) {
-      if (!(mayQueue && (await this.#readmit(one)))) {
-        await this.#endBySweep(one, { outcome: "not-started", notes: [notRunNote(one.value, mayQueue)] });
-      }
-    }
-    return lost;
-  }
-
-  async #endBySweep(
-    { value, version }: Versioned<RunRecord>,
-    end: Pick<RunRecord, "notes"> & { readonly outcome: "lost" | "not-started" },
-  ): Promise<RunRecord | undefined> {
-    const { waitsFor: _, ...rest } = value;
-    const finished: RunRecord = {
-      ...rest,
-      ...end,
-      state: "finished",
-      endedAtMs: this.#options.clock.now(),
-      ...(end.outcome === "not-started" ? { durationMs: 0 } : {}),
-    };
-    // Somebody else was quicker: the run itself, whose gateway was not gone after all, or another gateway.
-    if ((await this.#ledger.advance(version, finished)) === undefined) return undefined;
-    await this.#recordEnd(finished);
-    await this.#announce(finished);
     return finished;
   }
 
@@ -609,18 +484,4 @@ export class Runs {
 
 function outOfTouch(): ExecError {
   return new ExecError("state-unavailable", phrase("error.stateLost"));
-}
-
-/** What the tail does not tell: how it began and of how many lines it is. Nothing when the tail is all there is. */
-function beginningOf(session: ProcessSession): Pick<RunRecord, "head" | "totalLines"> {
-  if (session.totalChars <= CARD_TAIL_CHARS) return {};
-  const head = session.head();
-  if (session.lost) return { head };
-  return {
-    head,
-    totalLines: session
-      .aggregated()
-      .replace(/\r?\n$/, "")
-      .split("\n").length,
-  };
 }
