@@ -7,7 +7,7 @@ import type { CommandScope, PolicyField } from "../commands/services.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Config } from "../core/config/schema.ts";
-import type { DecideQuery, PolicyQuery } from "../core/exec/exec-tool.ts";
+import type { DecideQuery, PolicyQuery } from "../core/exec/exec-judge.ts";
 import { agentSettings, findAgent } from "../core/exec/settings.ts";
 import { decide } from "../core/policy/decide.ts";
 import type { Decision } from "../core/policy/decision.ts";

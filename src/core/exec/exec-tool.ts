@@ -8,38 +8,27 @@ import type { ApprovalReach } from "../access/approval-reach.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Audit } from "../audit/audit.ts";
-import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
 import { fallbackFor } from "../policy/decide.ts";
 import type { Decision } from "../policy/decision.ts";
 import { layerPhrase, reasonPhrase } from "../policy/reasons.ts";
 import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
-import type { Ask, EffectiveHost, EffectivePolicy } from "../policy/types.ts";
+import type { EffectivePolicy } from "../policy/types.ts";
 import type { ProcessSession } from "../process/session.ts";
-import type { Actor, Route } from "../route.ts";
-import type { SessionOverrides, Sessions } from "../sessions/sessions.ts";
+import type { Route } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
-import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
-import { endedResult, failedResult, pendingResult, queuedResult, runningResult, type ToolResult } from "./results.ts";
-import { resolveHost } from "./routing.ts";
-import { type Launch, type LiveRun, type RunRecord, type RunSpec, type Runs, waitSentence } from "./runs.ts";
+import { answerOf } from "./exec-answer.ts";
+import { type Caller, createJudge, type Judged, type JudgeOptions } from "./exec-judge.ts";
+import { failedResult, pendingResult, type ToolResult } from "./results.ts";
+import type { RunRecord, RunSpec, Runs } from "./runs.ts";
 import { type AgentSettings, agentSettings } from "./settings.ts";
 import { isToolAllowed } from "./tool-policy.ts";
-import { resolveWorkdir } from "./workdir.ts";
 
-/** Short tail in `status: "running"` (exec.md section 2). */
-const RUNNING_TAIL_CHARS = 2_000;
-
-export interface ExecContext {
+export interface ExecContext extends Caller {
   /** The same id never starts a second command or asks a second time: a redelivered event is harmless. */
   readonly requestId: string;
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly actor: Actor;
   /** Where cards and completions go. Absent: nobody watches (API). */
   readonly route?: Route;
-  /** A chat message, or an agent turn that one started (policy.md 2.3). */
-  readonly fromChannel: boolean;
   readonly signal?: AbortSignal;
   /** A command that ends within this shows its end alone, no running card (`commands.bashForegroundMs`). */
   readonly cardAfterMs?: number;
@@ -63,34 +52,10 @@ export interface ExecTool {
   runApproved(record: ApprovalRecord): Promise<void>;
 }
 
-export interface Judged {
-  readonly args: ExecArgs;
-  readonly cwd: string;
-  readonly host: EffectiveHost;
-  readonly policy: EffectivePolicy;
-  readonly decision: Decision;
-  readonly settings: AgentSettings;
-}
-
-export interface ExecToolOptions {
-  readonly config: () => Config;
-  readonly stateDir: string;
-  readonly sessions: Sessions;
+export interface ExecToolOptions extends JudgeOptions {
   readonly approvals: Approvals;
   readonly runs: Runs;
   readonly audit: Audit;
-  /** Layers → effective policy, for the host the call goes to. */
-  readonly resolvePolicy: (query: PolicyQuery) => Promise<EffectivePolicy>;
-  readonly decide: (query: DecideQuery) => Decision;
-  /** Refuses forbidden names with `env-forbidden` or `env-invalid`. */
-  readonly checkEnv: (env: Readonly<Record<string, string>>, host: EffectiveHost) => void;
-  /** Throws when a script operand can not be what was meant (exec.md 9.2). */
-  readonly preflight: (command: string, cwd: string) => Promise<void>;
-  readonly sandboxActive: (sessionKey: string, agentId: string) => boolean;
-  /** Elevated access of this actor, or the sentence that says which gate is closed. */
-  readonly elevated: (
-    query: PolicyQuery & { readonly actor: Actor },
-  ) => Promise<{ full: boolean } | { refused: Wording }>;
   /** Rules that let a command run are marked as used; never in its way. */
   readonly noteUse: (decision: Decision, command: string, agentId: string) => void;
   /** Mode `auto`: the model's opinion. Never rejects; anything but a clear "allow" is "ask". */
@@ -113,26 +78,6 @@ export interface ExecToolOptions {
   readonly warningsFor: (decision: Decision, policy: EffectivePolicy) => readonly Wording[];
 }
 
-export interface PolicyQuery {
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly host: EffectiveHost;
-  readonly callAsk?: Ask;
-  readonly fromChannel: boolean;
-  /** What is set for the conversation, where it has been read already: one call is judged by one reading. */
-  readonly overrides?: SessionOverrides;
-  readonly elevatedFull?: boolean;
-}
-
-export interface DecideQuery {
-  readonly command: string;
-  readonly cwd: string;
-  readonly host: EffectiveHost;
-  readonly agentId: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly policy: EffectivePolicy;
-}
-
 interface Admitted {
   readonly judged: Judged;
   /** Settles once the request and its decision are in the audit trail; nothing starts before. */
@@ -142,58 +87,8 @@ interface Admitted {
 }
 
 export function createExecTool(options: ExecToolOptions): ExecTool {
-  const { sessions, approvals, runs, audit } = options;
-
-  async function judge(input: unknown, context: ExecContext): Promise<Judged> {
-    const settings = agentSettings(options.config(), context.agentId, options.stateDir);
-    if (!isToolAllowed("exec", settings.toolLayers)) {
-      throw new ExecError("tool-denied", phrase("error.tool.denied"));
-    }
-    const args = parseExecArgs(input, { maxCommandChars: options.config().limits.maxCommandChars });
-    const overrides = await sessions.overrides(context.sessionKey);
-    const base = {
-      agentId: settings.agentId,
-      sessionKey: context.sessionKey,
-      fromChannel: context.fromChannel,
-      overrides,
-      ...(args.ask ? { callAsk: args.ask } : {}),
-    };
-    let elevatedFull = false;
-    if (args.elevated) {
-      const granted = await options.elevated({ ...base, host: "gateway", actor: context.actor });
-      if ("refused" in granted) throw new ExecError("elevated-unavailable", granted.refused);
-      elevatedFull = granted.full;
-    }
-    const host = resolveHost({
-      configured: overrides.host ?? settings.exec.host ?? "auto",
-      sandboxActive: options.sandboxActive(context.sessionKey, settings.agentId),
-      elevated: args.elevated,
-      nodeFromSandbox: settings.exec.nodeFromSandbox,
-      ...(args.host ? { requested: args.host } : {}),
-    });
-    const policy = await options.resolvePolicy({ ...base, host, elevatedFull });
-    if (policy.security.value === "deny") {
-      throw new ExecError(
-        "exec-denied",
-        phrase("error.exec.securityDeny", { host, layer: layerPhrase(policy.security.from) }),
-        { layer: policy.security.from },
-      );
-    }
-    const cwd = resolveWorkdir(args.workdir, settings.workspace);
-    options.checkEnv(args.env, host);
-    const decision = options.decide({
-      command: args.command,
-      cwd,
-      host,
-      agentId: settings.agentId,
-      env: args.env,
-      policy,
-    });
-    if (decision.kind === "ask" || !(policy.security.value === "full" && policy.ask.value === "off")) {
-      if (decision.kind !== "deny") await options.preflight(args.command, cwd);
-    }
-    return { args, cwd, host, policy, decision, settings };
-  }
+  const { approvals, runs, audit } = options;
+  const judge = createJudge(options);
 
   function specOf(judged: Judged, context: ExecContext, report: RunRecord["report"]): RunSpec {
     const { args, settings, decision } = judged;
@@ -338,49 +233,13 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         ? []
         : ["The process tool is not allowed here: the command ran synchronously, yieldMs and background were ignored."];
     const launched = await runs.launch(specOf(judged, context, "event"), recorded);
-    if (launched.kind === "duplicate") {
-      return failedResult("runtime-error", "This call was made before; it is not run a second time.", {
-        sessionId: launched.record.sessionId,
-      });
-    }
-    const yieldMs = !canBackground ? undefined : args.background ? 0 : (args.yieldMs ?? options.yieldMs(settings));
-    const { session, record } = launched.kind === "queued" ? launched : launched.run;
-    const abort = () => session.stop("manual-cancel");
-    context.signal?.addEventListener("abort", abort, { once: true });
-    try {
-      if (context.signal?.aborted) abort();
-      const begunAt = performance.now();
-      const run = await raceStart(launched, yieldMs);
-      if (run === "waits") return queuedResult({ sessionId: session.id, cwd, why: waitWhy(record), warnings });
-      if (run === "left") return failedResult("aborted", "It was stopped while it waited in line and never ran.");
-      const allWarnings = [...warnings, ...run.handle.warnings];
-      const ended = await raceEnd(run, yieldMs && Math.max(1, yieldMs - (performance.now() - begunAt)));
-      if (!ended) {
-        return runningResult({
-          sessionId: run.session.id,
-          pid: run.handle.pid,
-          startedAtMs: run.record.startedAtMs,
-          cwd,
-          tail: run.session.tail(RUNNING_TAIL_CHARS),
-          warnings: allWarnings,
-        });
-      }
-      const result = endedResult({
-        end: ended.end,
-        output: run.session.aggregated(),
-        lost: run.session.lost,
-        cwd,
-        sessionId: run.session.id,
-        warnings: allWarnings,
-        canBackground,
-        ...(ended.record.timeoutMs !== undefined ? { timeoutMs: ended.record.timeoutMs } : {}),
-      });
-      if (context.signal?.aborted)
-        throw new DOMException("The call was aborted; the command was stopped.", "AbortError");
-      return result;
-    } finally {
-      context.signal?.removeEventListener("abort", abort);
-    }
+    return answerOf(launched, {
+      cwd,
+      warnings,
+      canBackground,
+      yieldMs: !canBackground ? undefined : args.background ? 0 : (args.yieldMs ?? options.yieldMs(settings)),
+      ...(context.signal ? { signal: context.signal } : {}),
+    });
   }
 
   return {
@@ -436,54 +295,6 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       });
     },
   };
-}
-
-/** The run once it has its place within the yield window; else it waits on in the background. */
-async function raceStart(
-  launched: Exclude<Launch, { kind: "duplicate" }>,
-  yieldMs: number | undefined,
-): Promise<LiveRun | "waits" | "left"> {
-  if (launched.kind === "started") return launched.run;
-  const { started, session } = launched;
-  if (yieldMs === undefined) return (await started) ?? "left";
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<"waits">((resolve) => {
-    timer = setTimeout(resolve, yieldMs, "waits");
-  });
-  try {
-    const first = await Promise.race([started.then((run) => run ?? ("left" as const)), timeUp]);
-    if (first !== "waits" || session.background()) return first;
-    return (await started) ?? "left";
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function waitWhy(record: RunRecord): string {
-  return record.waitsFor ? waitSentence(record.waitsFor).text : "It is about to start.";
-}
-
-/** The end of the run when it comes within the yield window; `undefined` once the run is in the background. */
-async function raceEnd(run: LiveRun, yieldMs: number | undefined): Promise<Awaited<LiveRun["ended"]> | undefined> {
-  if (yieldMs === undefined) {
-    return run.ended;
-  }
-  if (yieldMs === 0) {
-    run.session.background();
-    return undefined;
-  }
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), yieldMs);
-  });
-  try {
-    const first = await Promise.race([run.ended, timeUp]);
-    // The session decides which of the two came first: a run that is finalising is not sent to the background.
-    if (first || !run.session.background()) return await run.ended;
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A UUID made from the event that asked, so that a redelivery finds the same run and the same approval. */
