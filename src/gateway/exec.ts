@@ -13,7 +13,6 @@ import type { Runs } from "../core/exec/runs.ts";
 import { DEFAULT_YIELD_MS, isSandboxed } from "../core/exec/settings.ts";
 import type { ReasonCode } from "../core/policy/decision.ts";
 import { reasonPhrase } from "../core/policy/reasons.ts";
-import type { ProcessSessions } from "../core/process/registry.ts";
 import type { Sessions } from "../core/sessions/sessions.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { OPERATOR_ROUTE } from "./notice-routes.ts";
@@ -30,7 +29,6 @@ export interface GatewayExecOptions {
   readonly approvalsFile: ApprovalsFile;
   readonly policy: PolicyService;
   readonly runs: Runs;
-  readonly processes: ProcessSessions;
   /** API keys by provider name, for the automatic reviewer. */
   readonly modelKeys: Readonly<Record<string, string>>;
   /** Of the environment; absent: the built-in default. */
@@ -42,8 +40,7 @@ export interface GatewayExecOptions {
 }
 
 export function createGatewayExec(options: GatewayExecOptions): ExecTool {
-  const { config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs, processes, modelKeys } =
-    options;
+  const { config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs, modelKeys } = options;
   return createExecTool({
     config,
     stateDir,
@@ -68,7 +65,6 @@ export function createGatewayExec(options: GatewayExecOptions): ExecTool {
       logger.warn(`the automatic reviewer gave no answer, so a person is asked: ${why}`),
     ),
     yieldMs: (settings) => settings.exec.backgroundMs ?? options.yieldMs ?? DEFAULT_YIELD_MS,
-    forget: (session) => processes.forget(session),
     warningsFor: (decision) => decision.reasons.filter((reason) => UNPINNED.has(reason.code)).map(reasonPhrase),
     announce: options.announce,
     reach: options.reach,

@@ -245,7 +245,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const exec = createGatewayExec({
     ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs },
     modelKeys: loaded.secrets.models,
-    processes: processSessions,
     yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
     reach: (record) =>

@@ -14,7 +14,6 @@ import type { Decision } from "../policy/decision.ts";
 import { layerPhrase, reasonPhrase } from "../policy/reasons.ts";
 import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
 import type { EffectivePolicy } from "../policy/types.ts";
-import type { ProcessSession } from "../process/session.ts";
 import type { Route } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { answerOf } from "./exec-answer.ts";
@@ -72,8 +71,6 @@ export interface ExecToolOptions extends JudgeOptions {
   readonly reach: (record: ApprovalRecord) => ApprovalReach;
   /** Where a request is shown that comes from no chat. */
   readonly defaultRoute: Route;
-  /** A foreground run leaves no session behind (exec.md section 3). */
-  readonly forget: (session: ProcessSession) => void;
   /** Lines that warn whoever decides, and that the tool result repeats. */
   readonly warningsFor: (decision: Decision, policy: EffectivePolicy) => readonly Wording[];
 }
