@@ -46,7 +46,7 @@ function label(text: string): string {
     .slice(0, MAX_NAME_CHARS);
 }
 
-export function headline(actor: Actor, route: Route, atMs: number): string {
+function headline(actor: Actor, route: Route, atMs: number): string {
   const who = label(actor.display ?? actor.id);
   const id = actor.display === undefined || actor.display === actor.id ? "" : ` (${label(actor.id)})`;
   const where = route.chatType === "dm" ? "direct message" : route.threadId ? "thread" : "room";

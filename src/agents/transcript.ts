@@ -59,7 +59,7 @@ const TURN_NS = "agent-turn";
 const SESSION_NS = "agent-session";
 const RUNNING_NS = "agent-running";
 /** A conversation nobody has spoken in for so long is forgotten. */
-export const TRANSCRIPT_TTL_MS = 90 * 24 * 3_600_000;
+const TRANSCRIPT_TTL_MS = 90 * 24 * 3_600_000;
 const FIRST: SessionRecord = { epoch: 1, lastSeq: 0, humanAtMs: 0 };
 
 export interface HistoryBounds {

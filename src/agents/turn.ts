@@ -117,7 +117,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
 }
 
 /** What stands for a result that was not there when the gateway ended, or the turn was stopped. */
-export const OUTCOME_UNKNOWN =
+const OUTCOME_UNKNOWN =
   "Outcome unknown: the turn ended before a result came. It may have run; look before you run it again.";
 const LAST_STEP = "This is the last step of this turn: answer now, without calling a tool.";
 

@@ -4,7 +4,7 @@ import type { Redactor } from "./text/redact.ts";
 import { redactLog } from "./text/redact-log.ts";
 
 /** What every platform takes without extras, and what is masked in reasonable time. */
-export const MAX_LOG_BYTES = 9 * 1024 * 1024;
+const MAX_LOG_BYTES = 9 * 1024 * 1024;
 
 export type LogForChat =
   | { readonly kind: "log"; readonly name: string; readonly content: string }

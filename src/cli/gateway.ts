@@ -30,7 +30,7 @@ The link holds the token: whoever has it may run commands here.`,
     });
 }
 
-export function parsePort(text: string): number {
+function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
   throw new InvalidArgumentError(`a port is a number from 0 (any free one) to ${MAX_PORT}.`);

@@ -18,6 +18,6 @@ export async function audit(cli: Cli, options: { json?: boolean }): Promise<numb
   return critical ? EXIT.failed : EXIT.ok;
 }
 
-export function printFinding({ id, level, message, remedy }: SecurityFinding): string {
+function printFinding({ id, level, message, remedy }: SecurityFinding): string {
   return `${level.padEnd(8)} ${message}\n         ${remedy}  (${id})`;
 }

@@ -24,7 +24,7 @@ export interface TerminalStyle {
 
 type Format = Parameters<typeof styleText>[0];
 
-export const BAR = "│ ";
+const BAR = "│ ";
 
 export function painter(colour: boolean): (format: Format, text: string) => string {
   return (format, text) => (colour ? styleText(format, text, { validateStream: false }) : text);

@@ -122,7 +122,7 @@ export function jobField(job: ListedCronJob): {
   };
 }
 
-export function whenText({ when }: Pick<ListedCronJob, "when">): string | Phrase {
+function whenText({ when }: Pick<ListedCronJob, "when">): string | Phrase {
   switch (when.kind) {
     case "at":
       return phrase("cron.once");
@@ -136,7 +136,7 @@ export function whenText({ when }: Pick<ListedCronJob, "when">): string | Phrase
 }
 
 /** `every=30m name=disk -- df -h`: options first, then what to do as the raw rest of the text. */
-export function parseCronText(text: string): { readonly request: CronRequest } | { readonly error: Phrase } {
+function parseCronText(text: string): { readonly request: CronRequest } | { readonly error: Phrase } {
   const given: Partial<Record<Option, string>> = {};
   let rest = text;
   for (;;) {

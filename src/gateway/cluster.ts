@@ -11,7 +11,7 @@ import type { Store } from "../core/store/store.ts";
 import { LEASE_MS } from "./leases.ts";
 
 /** How long a gateway may be gone before its runs are reported: a restart knows more about them than anybody else. */
-export const GONE_GRACE_MS = 15_000;
+const GONE_GRACE_MS = 15_000;
 /** How long a question waits for the other gateway. */
 export const ASK_TIMEOUT_MS = 5_000;
 const JOIN_LIMIT_MS = 3 * LEASE_MS;

@@ -73,12 +73,7 @@ function heartbeatAgents(config: Config): readonly HeartbeatAgent[] {
   });
 }
 
-export function heartbeatRoute(
-  config: Config,
-  agentId: string,
-  last: Route | undefined,
-  operator: Route,
-): Route | undefined {
+function heartbeatRoute(config: Config, agentId: string, last: Route | undefined, operator: Route): Route | undefined {
   const { target, to, accountId = "default" } = heartbeatSettings(config, agentId);
   switch (target) {
     case "none":

@@ -8,7 +8,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { ExecError } from "../core/errors.ts";
 
-export const GATEWAY_ID_FILE = "gateway-id";
+const GATEWAY_ID_FILE = "gateway-id";
 const ID_BYTES = 4;
 
 export async function gatewayIdentity(stateDir: string): Promise<string> {

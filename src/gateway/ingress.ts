@@ -26,7 +26,7 @@ import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
 import { phrase } from "../core/words/phrase.ts";
 
-export const INBOUND_JOB = "inbound";
+const INBOUND_JOB = "inbound";
 const INBOUND_ATTEMPTS = 3;
 const INBOUND_CONCURRENCY = 16;
 /** An event this old is answered by nobody: its platform token is dead and the person has moved on. */
@@ -312,6 +312,6 @@ function typedCommand(event: Extract<Inbound, { kind: "message" }>, bash: boolea
   return parseCommand(event.text, { bash }) ?? (event.addressed ? parseAddressed(event.text) : undefined);
 }
 
-export function errorCard(error: ExecError): UnspokenCard {
+function errorCard(error: ExecError): UnspokenCard {
   return { kind: "text", tone: "error", text: error.wording };
 }

@@ -68,7 +68,7 @@ function plainError(error: unknown): unknown {
 const COLOURS = { fatal: "red", error: "red", warn: "yellow", info: "green", debug: "blue", trace: "gray" } as const;
 
 /** `12:30:01 warn  request refused  address=127.0.0.1 reason=unauthorized` */
-export function prettyLine(line: string): string {
+function prettyLine(line: string): string {
   const { time, level, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const name = String(level);
   const colour = COLOURS[name as keyof typeof COLOURS] ?? "reset";

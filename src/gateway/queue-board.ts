@@ -5,7 +5,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { Hono } from "hono";
 import type { BoardQueue } from "../core/events/bullmq-board.ts";
 
-export const BOARD_PATH = "/queues";
+const BOARD_PATH = "/queues";
 
 export type QueueBoard = Pick<Hono, "fetch">;
 

@@ -8,9 +8,9 @@ import { phrase } from "../core/words/phrase.ts";
 import type { MethodResults } from "../protocol/frames.ts";
 
 /** Lines of one answer when none are asked for. */
-export const DEFAULT_LOG_LINES = 2_000;
+const DEFAULT_LOG_LINES = 2_000;
 /** Characters of one answer: a page of very long lines has fewer of them, and at least one. */
-export const MAX_PAGE_CHARS = 512 * 1024;
+const MAX_PAGE_CHARS = 512 * 1024;
 /** Bytes of a log file that are read to answer; more is said to be lost here and is in the file. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 

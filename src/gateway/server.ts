@@ -14,7 +14,7 @@ import { SHORT_TOKEN_CHARS } from "./token.ts";
 import { WebSocketClients } from "./websocket.ts";
 import { Work } from "./work.ts";
 
-export const DEFAULT_PORT = 18_789;
+const DEFAULT_PORT = 18_789;
 /** A client that takes longer to send its headers or its request is not one of ours. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -30,7 +30,7 @@ import { readProcStat } from "../core/process/proc-table.ts";
 
 export const LOCK_FILE = "gateway.lock";
 /** The holder shows this often that it lives, for those who can not see its process (another container). */
-export const BEAT_MS = 5_000;
+const BEAT_MS = 5_000;
 /** Silent for so long, a holder nobody can see is taken for gone. */
 export const SILENT_MS = 20_000;
 /** A takeover takes milliseconds; longer means that somebody stands in the middle of it. */

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { ExecError } from "../core/errors.ts";
 
 export const TOKEN_FILE = "gateway-token";
-export const TOKEN_ENV = "OPENCLAW_GATEWAY_TOKEN";
+const TOKEN_ENV = "OPENCLAW_GATEWAY_TOKEN";
 const TOKEN_BYTES = 32;
 /** Below this a token can be guessed by a patient stranger; such a token is good for loopback only. */
 export const SHORT_TOKEN_CHARS = 16;

@@ -9,7 +9,7 @@ import { isToolAllowed } from "../core/exec/tool-policy.ts";
 import { nearestOf } from "../core/nearest.ts";
 import type { Actor, Route } from "../core/route.ts";
 
-export const TOOL_NAMES = ["exec", "process", "apply_patch"] as const;
+const TOOL_NAMES = ["exec", "process", "apply_patch"] as const;
 type ToolName = (typeof TOOL_NAMES)[number];
 
 export interface ToolsOptions {

@@ -9,7 +9,7 @@ import { Connection, type ConnectionParts } from "./connection.ts";
 import { httpStatus } from "./error-body.ts";
 import { checkHost, checkOrigin, peerOf } from "./peer.ts";
 
-export const WEBSOCKET_PATH = "/ws";
+const WEBSOCKET_PATH = "/ws";
 const RATE_WINDOW_SECONDS = 10;
 
 export class WebSocketClients {

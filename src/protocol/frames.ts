@@ -87,7 +87,7 @@ const chatId = z
   .regex(/^[A-Za-z0-9._-]{1,64}$/, "a chat id has 1 to 64 letters, digits, dots, dashes or underscores");
 const clientMessageId = z.string().min(1).max(128);
 
-export const pressAction = z.discriminatedUnion("kind", [
+const pressAction = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("approval"),
     approvalId: z.string().min(1).max(128),

@@ -45,7 +45,7 @@ export interface ConnectionLimits {
   readonly tickMs: number;
 }
 
-export const DEFAULT_LIMITS: ConnectionLimits = {
+const DEFAULT_LIMITS: ConnectionLimits = {
   firstRetryMs: 500,
   maxRetryMs: 15_000,
   openTimeoutMs: 10_000,

@@ -25,9 +25,9 @@ export interface Piece {
 }
 
 /** Blanks, or invisible characters of one kind, in a row that are still shown one by one. */
-export const MAX_BLANKS_SHOWN = 16;
+const MAX_BLANKS_SHOWN = 16;
 /** Line breaks in a row that are still shown one by one. */
-export const MAX_NEWLINES_SHOWN = 3;
+const MAX_NEWLINES_SHOWN = 3;
 
 /** Controls, formats, private and unassigned, odd spaces, fillers: nothing a reader could see or tell apart. */
 const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}\p{DI}\u2800]/u;

@@ -11,8 +11,6 @@ import type { PressAction, RunAction } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 
-export const MAX_ACTION_BYTES = 64;
-
 /** A button that opens a form for the reason of a denial; the answer comes back as a `deny` with a comment. */
 export interface ReasonRequest {
   readonly kind: "deny-reason";

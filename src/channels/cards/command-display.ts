@@ -19,7 +19,7 @@ export interface CommandDisplay {
   readonly sha256: string;
 }
 
-export const FINGERPRINT_DIGITS = 12;
+const FINGERPRINT_DIGITS = 12;
 
 export function displayCommand(command: string, redactor: Redactor): CommandDisplay {
   const { text } = redactor.redact(command);

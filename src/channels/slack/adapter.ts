@@ -28,8 +28,7 @@ import { AUTH_ERRORS, failureOf, platformError, refusal } from "./outcome.ts";
 import { ResponseUrls } from "./response-urls.ts";
 import { openSession, type Session } from "./session.ts";
 
-export { DEFAULT_PATH, DEFAULT_WRAPPER } from "./manifest.ts";
-export type { SlackMode, SlackOptions } from "./options.ts";
+export type { SlackOptions } from "./options.ts";
 
 export class SlackChannel implements Channel {
   readonly id = "slack" as const;

@@ -23,7 +23,7 @@ import {
 } from "./markup.ts";
 
 /** What a person types when buttons do not work. */
-export function typedAnswer(card: ApprovalCard, botName: string): string {
+function typedAnswer(card: ApprovalCard, botName: string): string {
   return `@${botName} approve ${card.slug} ${card.offered.includes("allow-once") ? "allow-once" : card.offered.join("|")}`;
 }
 

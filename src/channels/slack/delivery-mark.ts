@@ -7,7 +7,7 @@ import type { MessageRef, Outbound } from "../channel.ts";
 import * as limits from "./limits.ts";
 import type { SlackReads } from "./reads.ts";
 
-export const EVENT_TYPE = "openclaw_delivery";
+const EVENT_TYPE = "openclaw_delivery";
 
 export interface DeliveryMark {
   readonly key: string;
@@ -28,7 +28,7 @@ export function writeMark(mark: DeliveryMark): {
   return { event_type: EVENT_TYPE, event_payload: { ...mark } };
 }
 
-export function readMark(metadata: unknown): DeliveryMark | undefined {
+function readMark(metadata: unknown): DeliveryMark | undefined {
   if (typeof metadata !== "object" || metadata === null) return undefined;
   const { event_type, event_payload } = metadata as { event_type?: unknown; event_payload?: unknown };
   if (event_type !== EVENT_TYPE || typeof event_payload !== "object" || event_payload === null) return undefined;

@@ -1,9 +1,7 @@
 /** Slack's limits and ours for it. Sources: docs.slack.dev unless said. */
 
 /** reference/block-kit/blocks */
-export const MAX_BLOCKS = 50;
 export const MAX_HEADER = 150;
-export const MAX_SECTION = 3000;
 /** reference/block-kit/block-elements/button-element */
 export const MAX_BUTTON_TEXT = 75;
 /** reference/block-kit/composition-objects/confirmation-dialog-object */
@@ -15,7 +13,7 @@ export const MAX_MODAL_TITLE = 24;
 export const MAX_REASON = 500;
 
 /** All text of a message's blocks. Undocumented; above it Slack answers `msg_blocks_too_long` (bolt-js 2509). */
-export const MAX_TEXT_IN_BLOCKS = 13_200;
+const MAX_TEXT_IN_BLOCKS = 13_200;
 /** Kept free below {@link MAX_TEXT_IN_BLOCKS} for what Slack may count that we do not. */
 export const BLOCK_TEXT_BUDGET = 12_500;
 /** Longest rich text element we send; sections have this limit, rich text documents none. */

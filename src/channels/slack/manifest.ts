@@ -29,7 +29,7 @@ export const BOT_SCOPES = [
   "users:read",
 ] as const;
 
-export const BOT_EVENTS = ["app_mention", "message.channels", "message.groups", "message.im", "message.mpim"] as const;
+const BOT_EVENTS = ["app_mention", "message.channels", "message.groups", "message.im", "message.mpim"] as const;
 
 /** Slack keeps these for itself: they are reachable through the wrapper only. slack.com/help/articles/201259356 */
 const RESERVED = new Set([

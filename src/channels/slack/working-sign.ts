@@ -13,7 +13,7 @@ import { isTs, placeOf } from "./inbound.ts";
 import { platformError } from "./outcome.ts";
 import { reactionLanes, statusLanes } from "./rates.ts";
 
-export const WORKING_REACTION = "eyes";
+const WORKING_REACTION = "eyes";
 /** docs.slack.dev/reference/methods/assistant.threads.setStatus: it is gone after two minutes. */
 const STATUS_AGAIN_MS = 60_000;
 /** Who makes an answer says so every few seconds; silence for this long means that nobody does any more. */

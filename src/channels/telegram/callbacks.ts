@@ -80,7 +80,7 @@ export class CallbackAnswers {
   }
 }
 
-export function alertText(text: string): string {
+function alertText(text: string): string {
   const shown = excerpt(text, { budget: MAX_ALERT - 1, headShare: 1 });
   return shown.hidden === 0 ? shown.head : `${shown.head}…`;
 }

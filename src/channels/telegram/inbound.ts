@@ -173,7 +173,7 @@ export function routeOf(message: Message, context: { readonly accountId: string 
   };
 }
 
-export function actorOf(user: User, context: { readonly accountId: string }): Actor {
+function actorOf(user: User, context: { readonly accountId: string }): Actor {
   const name = user.username ?? [user.first_name, user.last_name].filter(Boolean).join(" ");
   return {
     kind: user.is_bot ? "agent" : "person",

@@ -7,12 +7,12 @@ import type { NativeCommand } from "../adapter-deps.ts";
 import { MAX_MENU_COMMANDS, MAX_MENU_DESCRIPTION, MENU_NAME } from "./limits.ts";
 
 /** Menu names know no hyphen. */
-export function menuName(name: string): string {
+function menuName(name: string): string {
   return name.toLowerCase().replaceAll("-", "_");
 }
 
 /** Commands as the menu takes them; a name that can not be written there is left out and still works as text. */
-export function menuOf(commands: readonly NativeCommand[], language: Language): BotCommand[] {
+function menuOf(commands: readonly NativeCommand[], language: Language): BotCommand[] {
   return commands
     .filter((one) => MENU_NAME.test(menuName(one.name)))
     .slice(0, MAX_MENU_COMMANDS)

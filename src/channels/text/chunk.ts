@@ -22,7 +22,7 @@ export interface Chunk {
   readonly end: number;
 }
 
-export const MIN_CHUNK_LIMIT = 16;
+const MIN_CHUNK_LIMIT = 16;
 
 /** A preferred cut is taken only when it leaves a chunk at least this full; otherwise a chunk could hold one word. */
 const MIN_FILL = { paragraph: 0.5, line: 0.3, sentence: 0.5, space: 0.2 } as const;

@@ -22,7 +22,7 @@ export interface SecretFinder {
 }
 
 /** Shorter known values would mask ordinary words. */
-export const MIN_KNOWN_SECRET = 8;
+const MIN_KNOWN_SECRET = 8;
 
 export const MASK = "•••";
 

@@ -35,11 +35,6 @@ function escapeChar(char: string): string {
   return `\\u{${(char.codePointAt(0) as number).toString(16).toUpperCase()}}`;
 }
 
-/** The text without its invisible characters: what a person would believe they read. Line breaks and tabs stay. */
-export function stripInvisible(text: string): string {
-  return text.replace(INVISIBLE, (char) => (char === "\n" || char === "\t" ? char : ""));
-}
-
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 
 /** Alphabets with letters that look like Latin ones. Han, kana and Hangul do not, and mix with Latin in honest text. */

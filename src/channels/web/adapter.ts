@@ -38,7 +38,7 @@ export interface WebChannelOptions {
 }
 
 /** Whoever holds the gateway token is the operator, on every device. */
-export const OPERATOR: Actor = { kind: "person", channel: "web", accountId: WEB_ACCOUNT, id: "operator" };
+const OPERATOR: Actor = { kind: "person", channel: "web", accountId: WEB_ACCOUNT, id: "operator" };
 
 export class WebChannel implements Channel, WebChats {
   readonly id = "web";

@@ -15,16 +15,16 @@ import type { Store } from "../store/store.ts";
 import { phrase } from "../words/phrase.ts";
 
 /** 32 symbols without 0 O 1 I, which are misread on a phone. */
-export const CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-export const CODE_LENGTH = 8;
+const CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const CODE_LENGTH = 8;
 export const CODE_TTL_MS = 3_600_000;
 /** How long a settled request still answers "already let in by …". */
-export const SETTLED_RETENTION_MS = 24 * 3_600_000;
+const SETTLED_RETENTION_MS = 24 * 3_600_000;
 /** Requests waiting per bot account; further strangers are not answered. */
-export const MAX_PENDING = 3;
+const MAX_PENDING = 3;
 /** Wrong codes before approving is closed for a while. */
-export const MAX_WRONG_CODES = 5;
-export const LOCK_MS = 10 * 60_000;
+const MAX_WRONG_CODES = 5;
+const LOCK_MS = 10 * 60_000;
 
 /** Requests by their id. */
 const REQUESTS = "pairing-request";

@@ -1,5 +1,5 @@
 /** Who may do what, from most to least trusted (channels.md section 2.4). */
-export const RANKS = ["owner", "approver", "authorized", "known", "unknown"] as const;
+const RANKS = ["owner", "approver", "authorized", "known", "unknown"] as const;
 export type Rank = (typeof RANKS)[number];
 
 /** True when `rank` is at least as trusted as `needed`. */

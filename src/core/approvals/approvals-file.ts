@@ -30,7 +30,7 @@ export const LAST_GOOD_SUFFIX = ".last-good";
 const FILE_MODE = 0o600;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Uses of rules are written together, this long after the first. */
-export const USAGE_FLUSH_MS = 10_000;
+const USAGE_FLUSH_MS = 10_000;
 
 export interface ApprovalsFileOptions {
   readonly path: string;

@@ -124,8 +124,6 @@ export type AuditEvent =
       readonly route?: Route;
     };
 
-export type AuditEventType = AuditEvent["type"];
-
 /** One link of the chain. `hash` is SHA-256 (hex) over the canonical JSON of `{seq, prevHash, atMs, event}`. */
 export interface AuditEntry {
   readonly seq: number;

@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { ExecError } from "../errors.ts";
 import type { EnvVars } from "./environment.ts";
 
-export const CONFIG_FILE_NAME = "openclaw.json";
+const CONFIG_FILE_NAME = "openclaw.json";
 const DIRECTORY_MODE = 0o700;
 
 export interface StatePaths {

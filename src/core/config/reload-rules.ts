@@ -51,7 +51,7 @@ function covers(rule: readonly string[], path: readonly PropertyKey[]): boolean 
 }
 
 /** The smallest differing keys of two documents; lists are compared as a whole. */
-export function changedKeys(before: unknown, after: unknown, at: readonly string[] = []): (readonly string[])[] {
+function changedKeys(before: unknown, after: unknown, at: readonly string[] = []): (readonly string[])[] {
   if (isTable(before) && isTable(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...keys].flatMap((key) => changedKeys(before[key], after[key], [...at, key]));

@@ -76,10 +76,6 @@ export type Config = DeepReadonly<z.output<typeof configSchema>>;
 export type AgentEntry = Config["agents"]["list"][number];
 /** `tools.exec` with defaults. */
 export type ExecConfig = Config["tools"]["exec"];
-/** `agents.list[].tools.exec`: only what is written there. */
-export type AgentExecConfig = NonNullable<NonNullable<AgentEntry["tools"]>["exec"]>;
-export type SandboxConfig = Config["agents"]["defaults"]["sandbox"];
-export type HeartbeatConfig = Config["agents"]["defaults"]["heartbeat"];
 export type SlackAccountConfig = NonNullable<Config["channels"]["slack"]>["accounts"][string];
 export type DiscordAccountConfig = NonNullable<Config["channels"]["discord"]>["accounts"][string];
 export type TelegramAccountConfig = NonNullable<Config["channels"]["telegram"]>["accounts"][string];

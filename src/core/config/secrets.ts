@@ -155,7 +155,7 @@ function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
 }
 
 /** What one value stands for. */
-export function dereference(written: string, env: Environment, home: string): { secret: string } | { error: string } {
+function dereference(written: string, env: Environment, home: string): { secret: string } | { error: string } {
   const reference = written.trim();
   if (reference.startsWith("env:")) {
     const name = reference.slice("env:".length).trim();

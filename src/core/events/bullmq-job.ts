@@ -4,7 +4,7 @@ import { IDEMPOTENCY_MS, MAX_DEAD_LETTERS, type PlannedJob } from "./job-spec.ts
 import type { Backoff } from "./queue.ts";
 
 /** Finished jobs kept for their ids, at most; the time they are kept is `IDEMPOTENCY_MS`. */
-export const MAX_REMEMBERED_JOBS = 50_000;
+const MAX_REMEMBERED_JOBS = 50_000;
 
 /**
  * How far away a job is put that waits for its key: into BullMQ's delayed set, far beyond every real delay, so that a

@@ -19,7 +19,7 @@ import type { Cadence, DeadLetter, Handler, JobSpec, Queue, QueueCounts } from "
  * waits for a killed gateway's work alone for a minute: here it goes on within 10 s. A process that is silent for longer
  * without being dead runs a job beside another; handlers put a once-marker first, so that does no harm.
  */
-export const LOCK_MS = 5_000;
+const LOCK_MS = 5_000;
 
 /** How long closing waits for Redis to take what is left; beyond it the locks run out and the jobs run again. */
 const CLOSE_LIMIT_MS = 1500;

@@ -17,7 +17,7 @@ import { errorText, MAX_CRASHES, retryLaterMs } from "./job-spec.ts";
 import { type Handler, type Job, PermanentFailure, RetryLater } from "./queue.ts";
 
 /** How often each worker looks for lanes that a dead process left unreleased. */
-export const LANE_SWEEP_MS = 15_000;
+const LANE_SWEEP_MS = 15_000;
 
 export interface BullmqWorkerOptions {
   readonly queue: BullQueue;

@@ -4,7 +4,7 @@ import { phrase } from "../words/phrase.ts";
 import type { Cadence } from "./queue.ts";
 
 /** The shortest time between two ticks. */
-export const MIN_EVERY_MS = 10;
+const MIN_EVERY_MS = 10;
 
 /**
  * The first tick after `afterMs` (epoch milliseconds). An interval keeps its phase: it counts from `anchorMs`, so a

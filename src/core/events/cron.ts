@@ -12,10 +12,10 @@ import { firstTickMs, intervalMs, momentMs } from "./cadence.ts";
 import type { Job, Queue } from "./queue.ts";
 
 /** Jobs of one gateway; a forgotten loop that adds jobs must not fill the state. */
-export const MAX_CRON_JOBS = 500;
+const MAX_CRON_JOBS = 500;
 /** What has to happen more often is no schedule but a loop, and belongs in the command. */
-export const MIN_CRON_INTERVAL_MS = 10_000;
-export const MAX_CRON_TEXT = 4_000;
+const MIN_CRON_INTERVAL_MS = 10_000;
+const MAX_CRON_TEXT = 4_000;
 const ATTEMPTS = 5;
 
 export type CronWhen =

@@ -13,7 +13,7 @@ import type { LostJob } from "./lost-job.ts";
 import type { DeadLetter, Queue } from "./queue.ts";
 
 /** Shown at once; `total` says how many there are. */
-export const LETTERS_SHOWN = 50;
+const LETTERS_SHOWN = 50;
 /** Looked through for an id, and taken by `all`: as many as the queue keeps. */
 const LETTERS_KEPT = 10_000;
 const MIN_PREFIX = 4;

@@ -19,15 +19,14 @@ import type { Readers } from "./readers.ts";
 export const DELIVERY_JOB = "delivery";
 
 /** Tries and waits of one message: about twelve minutes in all, then the dead letters (channels.md 7.1). */
-export const DELIVERY_ATTEMPTS = 6;
+const DELIVERY_ATTEMPTS = 6;
 const DELIVERY_STEPS_MS = [1_000, 5_000, 25_000, 120_000, 600_000] as const;
 /** How long an entity's message can still be found for an edit. */
 const MESSAGE_TTL_MS = 7 * 24 * 3_600_000;
-/** Final results are worth delivering for a day, progress for two minutes. */
-export const FINAL_MAX_AGE_MS = 24 * 3_600_000;
-export const PROGRESS_MAX_AGE_MS = 2 * 60_000;
+/** Final results are worth delivering for a day. */
+const FINAL_MAX_AGE_MS = 24 * 3_600_000;
 /** A card with so many newer messages below it is out of sight: its end is a message of its own (channels.md 6.2). */
-export const BURIED_BY = 5;
+const BURIED_BY = 5;
 /** Even where a channel takes every change: a flood of output is not a flood of messages. */
 const MIN_LIVE_MS = 100;
 /** Messages of different conversations that are sent at the same time. */

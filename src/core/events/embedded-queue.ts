@@ -31,13 +31,13 @@ import {
 } from "./queue.ts";
 
 /** The most adds, and the most ended jobs, of one transaction: more would block the event loop for long. */
-export const MAX_BATCH = 1000;
+const MAX_BATCH = 1000;
 
 /** The timer never sleeps longer, so that a wall clock that was set forward is noticed. */
-export const MAX_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 60_000;
 
 /** How long to wait after a transaction that failed (disk full, file locked) before trying again. */
-export const TROUBLE_PAUSE_MS = 1000;
+const TROUBLE_PAUSE_MS = 1000;
 
 export interface EmbeddedQueueOptions {
   readonly clock: Clock;

@@ -8,15 +8,15 @@ import type { Route } from "../route.ts";
 import type { Job, Queue } from "./queue.ts";
 import type { Wakes } from "./wakes.ts";
 
-export const HEARTBEAT_JOB = "heartbeat";
+const HEARTBEAT_JOB = "heartbeat";
 /** A tick that could not run for this long is worth nothing any more (channels.md 7.1). */
-export const HEARTBEAT_MAX_AGE_MS = 10 * 60_000;
+const HEARTBEAT_MAX_AGE_MS = 10 * 60_000;
 
-export const DEFAULT_HEARTBEAT_PROMPT =
+const DEFAULT_HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md if it is there and follow it strictly. Do not repeat old tasks. If nothing needs attention, answer HEARTBEAT_OK.";
 
 /** So much of HEARTBEAT.md is told. */
-export const MAX_CHECKLIST_CHARS = 6_000;
+const MAX_CHECKLIST_CHARS = 6_000;
 
 export type HeartbeatSkip = "disabled" | "quiet-hours" | "no-model" | "empty-heartbeat-file" | "alerts-disabled";
 

@@ -6,7 +6,7 @@ import { assertBackoff, DEFAULT_BACKOFF } from "./backoff.ts";
 import type { Backoff, JobSpec } from "./queue.ts";
 
 /** The furthest a job, a retry or a `RetryLater` can be put off. */
-export const MAX_DELAY_MS = 366 * 24 * 60 * 60 * 1000;
+const MAX_DELAY_MS = 366 * 24 * 60 * 60 * 1000;
 
 /** How long the id of a finished job is remembered, so that a second add of it adds nothing. */
 export const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;

@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import { firstLanguage, type Language, languageOf } from "../words/languages.ts";
 
 /** A language that nobody has confirmed for this long is forgotten. */
-export const LANGUAGE_TTL_MS = 365 * 24 * 3_600_000;
+const LANGUAGE_TTL_MS = 365 * 24 * 3_600_000;
 /** Languages remembered in memory as well, so that a person who goes on speaking costs no write. */
 const MAX_KNOWN = 10_000;
 

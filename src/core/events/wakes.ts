@@ -14,13 +14,13 @@ import type { Store } from "../store/store.ts";
 import { type Job, type Queue, RetryLater } from "./queue.ts";
 import type { SystemEvent, SystemEvents } from "./system-events.ts";
 
-export const WAKE_JOB = "wake";
+const WAKE_JOB = "wake";
 /** Wakes of other kinds wait this long for company; an ended command does not. */
-export const COALESCE_MS = 250;
+const COALESCE_MS = 250;
 /** Between two turns that events caused. */
 export const MIN_SPACING_MS = 30_000;
 /** More turns than this within the window are put off to its end. */
-export const FLOOD_TURNS = 5;
+const FLOOD_TURNS = 5;
 export const FLOOD_WINDOW_MS = 60_000;
 /** While the agent is at work in the session, an event waits for its poll: so often it is looked, and so long at most. */
 export const BUSY_RETRY_MS = 1_000;
@@ -30,7 +30,7 @@ const ATTEMPTS = 8;
 const HISTORY_TTL_MS = 10 * FLOOD_WINDOW_MS;
 
 /** Later ones win when wakes of one session merge. */
-export const WAKE_REASONS = ["heartbeat", "cron", "approval", "exec-event", "manual"] as const;
+const WAKE_REASONS = ["heartbeat", "cron", "approval", "exec-event", "manual"] as const;
 export type WakeReason = (typeof WAKE_REASONS)[number];
 
 export type WakeOutcome = "turn" | "delivered-by-code" | "no-pending-event" | "no-model";

@@ -10,7 +10,7 @@ import { phrase } from "../words/phrase.ts";
 
 /** Linux refuses one argument above 128 KiB (`E2BIG`); a longer command could be approved but never start. */
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
-export const MIN_YIELD_MS = 10;
+const MIN_YIELD_MS = 10;
 export const MAX_YIELD_MS = 120_000;
 /** Node's largest timer, about 24.8 days. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
@@ -68,7 +68,7 @@ const shape = {
   elevated: z.boolean().optional().describe("Leave the sandbox, where that is allowed."),
 };
 
-export const EXEC_PARAMETERS = Object.keys(shape) as readonly (keyof typeof shape)[];
+const EXEC_PARAMETERS = Object.keys(shape) as readonly (keyof typeof shape)[];
 
 /** The tool's parameters as they are accepted; what a model is told of them is derived from it. */
 export const execInput = z.strictObject(shape);
@@ -106,7 +106,7 @@ export function parseExecArgs(input: unknown, limits: { readonly maxCommandChars
 }
 
 /** Also used by `/exec`, so that chat and tool answer with the same words. */
-export function checkCommand(command: string, maxChars?: number): string {
+function checkCommand(command: string, maxChars?: number): string {
   if (command.trim() === "") throw new ExecError("command-empty", phrase("error.command.none"));
   if (command.includes("\0")) {
     throw new ExecError("command-has-nul", phrase("error.command.nul"));
@@ -151,7 +151,7 @@ function nul(parameter: string): ExecError {
 }
 
 /** One sentence for the first thing wrong, naming the parameter and, for an unknown one, the nearest that exists. */
-export function argumentError(tool: string, error: z.ZodError, known: readonly string[]): ExecError {
+function argumentError(tool: string, error: z.ZodError, known: readonly string[]): ExecError {
   const issue = error.issues[0];
   if (issue?.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";

@@ -11,7 +11,7 @@ import { inheritedEnv, type ProcessEnv } from "./env.ts";
 import { splitPath } from "./shell.ts";
 
 /** Start-up files may be slow, or wait for input that never comes. `OPENCLAW_SHELL_ENV_TIMEOUT_MS` changes it. */
-export const LOGIN_SHELL_TIMEOUT_MS = 15_000;
+const LOGIN_SHELL_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** Once the shell is gone: how long something it started may still hold the pipe. */
 const LAST_OUTPUT_MS = 200;

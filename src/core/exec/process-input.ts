@@ -20,8 +20,8 @@ const PASTE_END = "\x1b[201~";
 /** A program that has just started says how it wants its arrow keys with its first output; if it stays silent, the normal way. */
 const CURSOR_MODE_WAIT_MS = 1000;
 /** Largest terminal; a replay shows no larger one either. */
-export const MAX_COLS = 500;
-export const MAX_ROWS = 200;
+const MAX_COLS = 500;
+const MAX_ROWS = 200;
 
 export const inputActions: Readonly<Record<"write" | "send-keys" | "submit" | "paste", InputAction>> = {
   async write(session, args) {

@@ -4,7 +4,7 @@ import type { ProcessSession } from "../process/session.ts";
 import { type Phrase, phrase } from "../words/phrase.ts";
 
 /** Lines shown when neither offset nor limit is given. */
-export const DEFAULT_LOG_LINES = 200;
+const DEFAULT_LOG_LINES = 200;
 /** Characters of the tail in a row. */
 const ROW_TAIL_CHARS = 2000;
 const LABEL_NAME_CHARS = 80;

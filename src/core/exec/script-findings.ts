@@ -47,7 +47,7 @@ function lineAt(source: string, index: number): number {
 }
 
 /** The same length as `source`, with strings and comments blanked; expressions inside f-strings stay. */
-export function pythonCode(source: string): string {
+function pythonCode(source: string): string {
   const out = source.split("");
   const blank = (from: number, to: number): void => {
     for (let at = from; at < to; at++) if (out[at] !== "\n") out[at] = " ";
@@ -102,7 +102,7 @@ export function pythonCode(source: string): string {
 }
 
 /** The same for JavaScript: strings, comments and regular expressions blanked; `${…}` of templates stays. */
-export function nodeCode(source: string): string {
+function nodeCode(source: string): string {
   const out = source.split("");
   const blank = (from: number, to: number): void => {
     for (let at = from; at < to; at++) if (out[at] !== "\n") out[at] = " ";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AgentEntry, Config, ExecConfig } from "../config/schema.ts";
 import type { ToolLists } from "./tool-policy.ts";
 
-export const DEFAULT_AGENT_ID = "main";
+const DEFAULT_AGENT_ID = "main";
 
 /** Yield window when neither config nor environment says otherwise (seed 002). */
 export const DEFAULT_YIELD_MS = 10_000;
@@ -44,7 +44,7 @@ export function agentSettings(config: Config, agentId: string, stateDir: string)
   };
 }
 
-export function expandHome(path: string): string {
+function expandHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
 

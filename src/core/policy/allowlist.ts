@@ -9,7 +9,7 @@ export const ARGV_GRANT = "sha256:cwd-argv:v1:";
 export const FILE_GRANT = "sha256:cwd-argv-file:v1:";
 
 /** Characters of a rule's regex and of the arguments it is tried on: the rule is the operator's, the text is the agent's. */
-export const MAX_ARG_PATTERN_LENGTH = 512;
+const MAX_ARG_PATTERN_LENGTH = 512;
 const MAX_ARG_TEXT_LENGTH = 4096;
 /** Steps a regex may need in the worst case: characters to the power of its unbounded repetitions. */
 const MAX_REGEX_STEPS = 20_000_000;

@@ -35,7 +35,7 @@ function directoryFacts(path: string, facts: FileFacts): Binding["cwd"] {
 }
 
 /** SHA-256 over JSON with a fixed order of keys. */
-export function bindingHash(run: BoundRun, cwd: Binding["cwd"], files: Binding["files"]): string {
+function bindingHash(run: BoundRun, cwd: Binding["cwd"], files: Binding["files"]): string {
   const env = Object.entries(run.env).sort(([a], [b]) => (a < b ? -1 : 1));
   const canonical = JSON.stringify([
     "binding:v1",

@@ -29,7 +29,7 @@ export const PACKAGE_RUNNERS = set("npx bunx pnpx pnpm-dlx yarn-dlx corepack uvx
  * Exist to start other programs, to give a prompt from which programs can be started, or to change who a program runs
  * as. Listing one does not say what it may start: only a rule that fixes the arguments does.
  */
-export const CARRIERS = set(`
+const CARRIERS = set(`
   sudo sudoedit doas su runuser pkexec gosu su-exec setpriv capsh sg newgrp chroot fakeroot fakechroot faketime unshare
   nsenter lxc-attach machinectl bwrap firejail proot systemd-run systemd-nspawn systemd-inhibit run0 start-stop-daemon
   setsid chrt ionice taskset numactl setarch linux32 linux64 i386 x86_64 uname26 prlimit choom cpulimit softlimit

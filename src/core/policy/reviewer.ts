@@ -40,10 +40,7 @@ export type ReviewFailure =
 export type ReviewInput = Pick<DecideInput, "command" | "cwd" | "host" | "env">;
 
 /** What the model is told about a request: names of variables, never their values; no file contents, no chat. */
-export function reviewSubject(
-  decision: Extract<Decision, { kind: "ask" }>,
-  input: ReviewInput,
-): Record<string, unknown> {
+function reviewSubject(decision: Extract<Decision, { kind: "ask" }>, input: ReviewInput): Record<string, unknown> {
   const [segment] = decision.segments;
   return {
     command: input.command,
@@ -95,7 +92,7 @@ directory, and could not expose secrets, change the system, reach the network in
 doubt, use "ask".`;
 
 /** The markers carry a value that the command can not know. */
-export function reviewPrompt(subject: Record<string, unknown>, nonce: string): string {
+function reviewPrompt(subject: Record<string, unknown>, nonce: string): string {
   return `BEGIN-UNTRUSTED-${nonce}\n${JSON.stringify(subject)}\nEND-UNTRUSTED-${nonce}`;
 }
 

@@ -109,7 +109,7 @@ function profileOf(name: string, custom: Readonly<Record<string, SafeBinProfile>
 }
 
 /** Cannot be taken for a path, a pattern or an expansion by anything that looks at it later. */
-export function isLiteralToken(text: string): boolean {
+function isLiteralToken(text: string): boolean {
   if (/^(?:\/|\.\/|\.\.\/|~|[A-Za-z]:\\)/.test(text) || text === "..") return false;
   return !/[*?[\]]/.test(text) && !/\$(?:[A-Za-z0-9_{([@*#?$!-])/.test(text);
 }

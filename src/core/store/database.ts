@@ -4,10 +4,10 @@ import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
 import { makePrivate, prepareStateFile } from "./state-file.ts";
 
 /** How long a statement waits for another process that is writing. It blocks the event loop, so it is short. */
-export const BUSY_TIMEOUT_MS = 2000;
+const BUSY_TIMEOUT_MS = 2000;
 
 /** Files up to this size are checked page by page when opened; a larger one would delay the start by seconds. */
-export const FULL_CHECK_MAX_BYTES = 128 * 1024 * 1024;
+const FULL_CHECK_MAX_BYTES = 128 * 1024 * 1024;
 
 export interface DatabaseOptions {
   readonly file: string;

@@ -1,7 +1,7 @@
 import { ExecError } from "../errors.ts";
 
 /** Largest stored value, in UTF-16 units of its JSON. State holds references and bounded tails, not whole outputs. */
-export const MAX_VALUE_LENGTH = 4 * 1024 * 1024;
+const MAX_VALUE_LENGTH = 4 * 1024 * 1024;
 
 /** JSON text of a value. Throws `invalid-argument` for what JSON can not hold, `payload-too-large` beyond the limit. */
 export function encodeValue(what: string, value: unknown): string {

@@ -1,7 +1,7 @@
 import { ExecError } from "../errors.ts";
 
 /** Longest namespace, key, stream or topic name, in UTF-16 units. */
-export const MAX_NAME_LENGTH = 4096;
+const MAX_NAME_LENGTH = 4096;
 
 /**
  * Any text is a good name except one with a lone surrogate: it has no UTF-8 form, so two different names would

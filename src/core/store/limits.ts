@@ -1,10 +1,10 @@
 import { ExecError } from "../errors.ts";
 
 /** How many records or entries one `list` or `read` gives when the caller does not say. */
-export const DEFAULT_LIMIT = 1000;
+const DEFAULT_LIMIT = 1000;
 
 /** The most one call gives: a page, so that nobody loads a whole history at once. */
-export const MAX_LIMIT = 10_000;
+const MAX_LIMIT = 10_000;
 
 export function pageSize(limit: number | undefined): number {
   if (limit === undefined) return DEFAULT_LIMIT;

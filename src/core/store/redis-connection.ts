@@ -9,7 +9,7 @@ export const READY_WAIT_MS = 2000;
 export const COMMAND_TIMEOUT_MS = 3000;
 
 /** A connection that owes answers and has been silent for this long is taken for dead and made anew. */
-export const SILENCE_TIMEOUT_MS = 10_000;
+const SILENCE_TIMEOUT_MS = 10_000;
 
 const CONNECT_TIMEOUT_MS = 5000;
 const QUIT_TIMEOUT_MS = 1000;

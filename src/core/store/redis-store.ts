@@ -7,7 +7,7 @@ import { APPEND, DELETE, LIST, WRITE } from "./redis-scripts.ts";
 import type { Listed, LogEntry, NewRecord, Store, Versioned, WriteOptions } from "./store.ts";
 import { type OnTrouble, Topics, warnOfTrouble } from "./topics.ts";
 
-export const DEFAULT_REDIS_PREFIX = "openclaw:";
+const DEFAULT_REDIS_PREFIX = "openclaw:";
 
 /** How long opening waits for Redis to answer. */
 export const OPEN_TIMEOUT_MS = 5000;

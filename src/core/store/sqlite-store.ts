@@ -11,7 +11,7 @@ import { type OnTrouble, Topics, warnOfTrouble } from "./topics.ts";
 export const SWEEP_INTERVAL_MS = 60_000;
 
 /** At most this many are removed per sweep, so that a sweep is a few milliseconds. */
-export const SWEEP_BATCH = 2000;
+const SWEEP_BATCH = 2000;
 
 interface RecordRow {
   readonly value: string;

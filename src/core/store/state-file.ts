@@ -22,7 +22,7 @@ export function prepareStateFile(file: string): string {
 }
 
 /** Creates the directory, or takes group and others out of an existing one. Returns its real path. */
-export function prepareStateDirectory(directory: string): string {
+function prepareStateDirectory(directory: string): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const real = realpathSync(directory);

@@ -5,9 +5,11 @@ import {
   decodeAction,
   encodeAction,
   isActionText,
-  MAX_ACTION_BYTES,
 } from "../../../src/channels/cards/action-codec.ts";
 import { ExecError } from "../../../src/core/errors.ts";
+
+/** core.telegram.org/bots/api#inlinekeyboardbutton */
+const MAX_CALLBACK_DATA_BYTES = 64;
 
 const action: fc.Arbitrary<ButtonAction> = fc.oneof(
   fc.record({
@@ -34,7 +36,7 @@ describe("button codec (tg-callback-data-64, discord-custom-id-100)", () => {
     fc.assert(
       fc.property(action, (value) => {
         const text = encodeAction(value);
-        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_ACTION_BYTES);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_CALLBACK_DATA_BYTES);
         expect(isActionText(text)).toBe(true);
         expect(decodeAction(text)).toEqual(value);
       }),

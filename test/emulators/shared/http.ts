@@ -90,7 +90,3 @@ export function writeReply(response: ServerResponse, reply: EmulatorReply): void
   response.writeHead(reply.status, headers);
   response.end(payload);
 }
-
-export function bearer(request: EmulatorRequest): string | undefined {
-  return /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1];
-}

@@ -19,11 +19,11 @@ import {
   url,
 } from "./values.ts";
 
-export const ELEVATED_LEVELS = ["off", "on", "ask", "full"] as const;
-export const SANDBOX_MODES = ["off", "non-main", "all"] as const;
-export const SANDBOX_SCOPES = ["agent", "session", "shared"] as const;
-export const SANDBOX_BACKENDS = ["bwrap", "docker", "podman"] as const;
-export const WORKSPACE_ACCESS = ["none", "ro", "rw"] as const;
+const ELEVATED_LEVELS = ["off", "on", "ask", "full"] as const;
+const SANDBOX_MODES = ["off", "non-main", "all"] as const;
+const SANDBOX_SCOPES = ["agent", "session", "shared"] as const;
+const SANDBOX_BACKENDS = ["bwrap", "docker", "podman"] as const;
+const WORKSPACE_ACCESS = ["none", "ro", "rw"] as const;
 
 const ulimit = z.union([z.string().min(1), z.int(), z.strictObject({ soft: z.int(), hard: z.int() })]);
 
@@ -69,7 +69,7 @@ const sandboxShape = {
   workspaceRoot: otherwiseInWords(path("Where sandboxes keep their own files."), "<state>/sandboxes"),
 };
 
-export const sandboxSchema = group(
+const sandboxSchema = group(
   {
     ...sandboxShape,
     docker: section(
@@ -249,7 +249,7 @@ export const bindingsSchema = z
   )
   .describe("Which agent answers where. First match wins.");
 
-export const MODEL_APIS = ["openai-completions", "anthropic-messages"] as const;
+const MODEL_APIS = ["openai-completions", "anthropic-messages"] as const;
 
 export const modelsSchema = group(
   {

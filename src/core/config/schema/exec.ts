@@ -108,7 +108,7 @@ function onePolicy(exec: { mode?: unknown; security?: unknown; ask?: unknown }, 
   }
 }
 
-export const execSchema = group(
+const execSchema = group(
   {
     ...execShape,
     ...openDefaults,
@@ -118,7 +118,7 @@ export const execSchema = group(
   execDefaults,
 ).check((payload) => onePolicy(payload.value, payload));
 
-export const agentExecSchema = group(
+const agentExecSchema = group(
   { ...execShape, applyPatch: group(applyPatch, {}), reviewer: group(reviewer, {}) },
   {},
 ).check((payload) => onePolicy(payload.value, payload));

@@ -97,7 +97,7 @@ export const commandsSchema = group(
   }
 });
 
-export const DM_SCOPES = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const;
+const DM_SCOPES = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"] as const;
 
 export const sessionSchema = group(
   {
@@ -144,7 +144,7 @@ export const messagesSchema = group(
   { locale: "en" },
 );
 
-export const BIND_MODES = ["loopback", "lan", "tailnet", "custom", "auto"] as const;
+const BIND_MODES = ["loopback", "lan", "tailnet", "custom", "auto"] as const;
 
 export const gatewaySchema = group(
   {

@@ -10,7 +10,7 @@ import type { Operation } from "./patch.ts";
 import { locate, type Place } from "./workspace.ts";
 
 /** Larger files are not edited by patch. */
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** What a file was when the plan was made; compared again right before it is replaced. */
 export interface Fingerprint {

@@ -12,7 +12,7 @@ import type { AgentSettings } from "../settings.ts";
 import { type ApplyPatchSettings, type ApplyPatchTool, offersApplyPatch } from "./tool.ts";
 
 /** The audit trail names this many files of a patch, and counts the others. */
-export const MAX_AUDITED_FILES = 50;
+const MAX_AUDITED_FILES = 50;
 const MAX_AUDITED_NAME_CHARS = 300;
 
 type PatchEnded = Extract<AuditEvent, { type: "patch-ended" }>;

@@ -9,7 +9,7 @@ import { type PatchPlan, planPatch } from "./plan.ts";
 import { writePlan } from "./write.ts";
 
 /** Characters of one patch. */
-export const MAX_PATCH_CHARS = 4_000_000;
+const MAX_PATCH_CHARS = 4_000_000;
 
 export const applyPatchInput = z.strictObject({
   input: z

@@ -77,7 +77,7 @@ async function walk(
   return { folder, missing };
 }
 
-export function isInside(root: string, path: string): boolean {
+function isInside(root: string, path: string): boolean {
   const inside = relative(root, path);
   return inside === "" || (inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside));
 }

@@ -16,7 +16,7 @@ import type { Reason, ReasonCode, Span } from "../decision.ts";
 import { decodeWord } from "./word.ts";
 
 /** More parts than this are asked about, never skipped. */
-export const MAX_SEGMENTS = 64;
+const MAX_SEGMENTS = 64;
 /** Characters that can stand between parts, quoted ones included. More are not parsed: that alone would take its time. */
 const MAX_SEPARATORS = 8 * MAX_SEGMENTS;
 /** Enough to tell a person what is wrong without burying it. */
