@@ -12,9 +12,10 @@ export const MAX_CONFIRM_BUTTON = 30;
 export const MAX_MODAL_TITLE = 24;
 export const MAX_REASON = 500;
 
-/** All text of a message's blocks. Undocumented; above it Slack answers `msg_blocks_too_long` (bolt-js 2509). */
-const MAX_TEXT_IN_BLOCKS = 13_200;
-/** Kept free below {@link MAX_TEXT_IN_BLOCKS} for what Slack may count that we do not. */
+/**
+ * All text of a message's blocks. Above 13,200 Slack answers `msg_blocks_too_long` (undocumented; bolt-js 2509); the rest
+ * is kept free for what Slack may count that we do not.
+ */
 export const BLOCK_TEXT_BUDGET = 12_500;
 /** Longest rich text element we send; sections have this limit, rich text documents none. */
 export const MAX_RICH_TEXT = 3000;

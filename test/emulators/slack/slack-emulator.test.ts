@@ -1,5 +1,4 @@
 /** The emulator against the genuine @slack/bolt, without a line of the product. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { App, HTTPReceiver, LogLevel, SocketModeReceiver, webApi } from "@slack/bolt";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SlackEmulator } from "./slack-emulator.ts";
@@ -47,7 +46,7 @@ describe("raw bolt over Socket Mode", () => {
   });
   afterEach(async () => {
     await app.stop();
-    await sleep(50);
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
   });
 
   test("receives a message and its mention, answers in the thread", async () => {
@@ -291,7 +290,7 @@ describe("refusals", () => {
     emulator.clock.advance(3001);
     await expect(open(String(triggers[1]))).rejects.toMatchObject({ data: { error: "expired_trigger_id" } });
     await app.stop();
-    await sleep(50);
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
   });
 
   test("too fast in one channel is a 429 with Retry-After", async () => {
