@@ -1,6 +1,7 @@
 /** What becomes of a turn that is over: who is told what, and what the model is told of it later. */
 import type { ModelMessage } from "ai";
 import type { Config } from "../core/config/schema.ts";
+import { HEARTBEAT_MAX_AGE_MS } from "../core/events/heartbeat.ts";
 import { visibleAnswer } from "../core/events/heartbeat-filter.ts";
 import { heartbeatVisibility } from "../core/events/heartbeat-visibility.ts";
 import type { Route } from "../core/route.ts";
@@ -19,7 +20,10 @@ export interface Notice {
 
 export interface EndingOptions {
   readonly config: () => Config;
-  readonly post: (message: Notice & { readonly key: string; readonly route: Route }) => Promise<void>;
+  /** `maxAgeMs`: not worth delivering any more after so long. */
+  readonly post: (
+    message: Notice & { readonly key: string; readonly route: Route; readonly maxAgeMs?: number },
+  ) => Promise<void>;
   readonly onEnd?: (end: { readonly trigger: TurnRecord["trigger"]; readonly state: TurnState }) => void;
 }
 
@@ -46,7 +50,8 @@ export async function endTurn(
     notice ?? (record.answer === undefined ? undefined : { text: record.answer, tone: "info" });
   for (const route of record.routes) {
     const shown = shownAt(config(), route, record, said);
-    if (shown) await options.post({ key: `turn:${record.id}`, route, ...shown });
+    const age = record.trigger === "heartbeat" ? { maxAgeMs: HEARTBEAT_MAX_AGE_MS } : {};
+    if (shown) await options.post({ key: `turn:${record.id}`, route, ...shown, ...age });
   }
   if (record.state === "failed" || record.state === "cut") {
     for (const task of record.tasks) {

@@ -65,8 +65,13 @@ export function createGatewayAgents(options: GatewayAgentsOptions): Turns {
     ...options,
     thinker: createThinker({ config, stateDir, keys, onUsage }),
     callTool,
-    post: ({ key, route, tone, text, hint }) =>
-      deliveries.post({ key, route, card: { kind: "text", tone, text, ...(hint === undefined ? {} : { hint }) } }),
+    post: ({ key, route, tone, text, hint, maxAgeMs }) =>
+      deliveries.post({
+        key,
+        route,
+        card: { kind: "text", tone, text, ...(hint === undefined ? {} : { hint }) },
+        ...(maxAgeMs === undefined ? {} : { notAfterMs: options.clock.now() + maxAgeMs }),
+      }),
     typing(route) {
       const channel = channels.find((one) => one.id === route.channel && one.accountId === route.accountId);
       // Worth nothing a second later, so nothing is made of it when it fails.

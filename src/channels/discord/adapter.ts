@@ -20,6 +20,7 @@ import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-d
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import { Turns } from "../turns.ts";
+import { CatchUp } from "./catch-up.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
@@ -76,6 +77,7 @@ class DiscordAdapter implements Channel {
   readonly #outgoing: Outgoing;
   /** What is said in one place is handed on in the order it was said. */
   readonly #order = new Turns();
+  readonly #catchingUp = new CatchUp();
   #state: ChannelStatus["state"] = "stopped";
   #detail: Wording | undefined;
   #connection: Connection | undefined;
@@ -124,7 +126,10 @@ class DiscordAdapter implements Channel {
         redactor: this.#deps.redactor,
         onState: (state, detail) => this.#set(state, detail),
         onReady: (client) => void this.#registerCommands(client),
-        onNewSession: () => this.#outgoing.missed(),
+        onNewSession: (client) => {
+          this.#outgoing.missed();
+          this.#guarded(this.#catchUp(client));
+        },
         onMessage: (client, message) => this.#guarded(this.#onMessage(client, message)),
         onInteraction: (client, interaction) => this.#guarded(this.#onInteraction(client, interaction)),
       });
@@ -210,11 +215,18 @@ class DiscordAdapter implements Channel {
 
   async #onMessage(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
     this.#outgoing.said(message.channel_id, message.id);
+    if (!this.#catchingUp.heard(message)) return;
     await this.#order.run(message.channel_id, async () => {
       const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
       const taken = takeMessage(message, facts, this.#context(client));
       if (taken.kind === "event") await this.#take(taken.event);
     });
+  }
+
+  async #catchUp(client: Client<true>): Promise<void> {
+    const { clock, log, redactor } = this.#deps;
+    const missed = await this.#catchingUp.missed(client, { nowMs: clock.now(), log, redactor });
+    for (const message of missed) await this.#onMessage(client, message);
   }
 
   /** From what the client has seen of the channel; asked for only when a thread is new to it. */

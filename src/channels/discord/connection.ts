@@ -34,7 +34,7 @@ export interface ConnectionOptions {
   readonly onState: (state: ChannelStatus["state"], detail?: Wording) => void;
   readonly onReady: (client: Client<true>) => void;
   /** A session that is no continuation of one before: what was said in between is not sent. */
-  readonly onNewSession: () => void;
+  readonly onNewSession: (client: Client<true>) => void;
   readonly onMessage: (client: Client<true>, message: GatewayMessageCreateDispatchData) => void;
   readonly onInteraction: (client: Client<true>, interaction: APIInteraction) => void;
 }
@@ -127,8 +127,8 @@ export class Connection {
     );
     client.on(Events.ShardReconnecting, () => this.#state(client, "connecting", "Connection lost; resuming."));
     client.on(Events.ShardReady, () => {
-      this.#options.onNewSession();
       this.#connected(client);
+      if (client.isReady()) this.#options.onNewSession(client);
     });
     client.on(Events.ShardResume, () => this.#connected(client));
     client.on(Events.ShardDisconnect, (event) => void this.#gaveUp(client, event.code));
@@ -166,6 +166,7 @@ export class Connection {
         clearTimeout(timer);
         this.#failures = 0;
         this.#connected(client);
+        this.#options.onNewSession(ready);
         this.#options.onReady(ready);
         resolve();
       });

@@ -29,6 +29,8 @@ export const LINE_BUDGET = 300;
 export const RULES_BUDGET = 1000;
 
 export const MIN_EDIT_MS = 1_500;
+/** Running cards whose last live state is remembered. */
+export const MAX_LIVE = 500;
 
 /** An interaction's token dies after 15 minutes; from 14 on the bot's own is used. */
 export const TOKEN_LIFETIME_MS = 14 * 60_000;

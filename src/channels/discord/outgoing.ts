@@ -16,7 +16,7 @@ import { type DiscordMessage, renderCard } from "./cards.ts";
 import { DirectChats } from "./direct-chats.ts";
 import { failureOf } from "./errors.ts";
 import { InteractionAnswers } from "./interaction-answers.ts";
-import { MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RECONCILE_MESSAGES, RETRY_MIN_MS } from "./limits.ts";
+import { MAX_LIVE, MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RECONCILE_MESSAGES, RETRY_MIN_MS } from "./limits.ts";
 import type { OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { type DiscordRates, lanesOf } from "./rates.ts";
 import { attachmentName, type Body, bodyOf, filesOf, marked, markOf, nonceOf, rawFile, requestOf } from "./requests.ts";
@@ -44,6 +44,8 @@ export class Outgoing {
   readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
+  /** What a live change has drawn: one that draws the same is none. */
+  readonly #lastLive = new Recent<string>(MAX_LIVE);
   readonly #directChats = new DirectChats();
   readonly #newer = new NewerMessages();
   readonly #answers: InteractionAnswers;
@@ -129,12 +131,15 @@ export class Outgoing {
     if (!client || this.#edits.busy(ref.messageId)) return false;
     const [message] = this.#render(card, { locale });
     if (!message) return true;
+    const drawn = JSON.stringify(message.components);
+    if (this.#lastLive.get(ref.messageId) === drawn) return true;
     const done = this.#options.budget.tryLive(this.#lanes(placeOf(ref), "edit"));
     if (!done) return false;
     try {
       await this.#edits.run(ref.messageId, () =>
         this.#patch(client, ref, { components: message.components, files: [] }),
       );
+      this.#lastLive.set(ref.messageId, drawn);
       return true;
     } catch (error) {
       // A pause that Discord asks for here holds for the final edit too.
@@ -153,6 +158,7 @@ export class Outgoing {
   async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
     const client = this.#options.client();
     if (!client) return notConnected();
+    this.#lastLive.delete(ref.messageId);
     const { card } = message;
     const place = placeOf(ref);
     const turn = { ...turnOf(message), lanes: this.#lanes(place, "edit") };

@@ -41,7 +41,7 @@ export const MAX_TEXT_MESSAGES = 5;
 export const MIN_EDIT_MS = 1200;
 
 /** Slack waits 3 s for an acknowledgement. A message event is acknowledged once it is stored, at the latest after this. */
-export const INGRESS_MS = 2000;
+export const INGRESS_MS = 1500;
 /** Names, locales and thread membership are looked up this long at most before an event goes on without them. */
 export const LOOKUP_MS = 700;
 /** The same for presses and commands, which carry a name already and should be felt at once. */

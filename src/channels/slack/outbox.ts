@@ -253,6 +253,7 @@ export class Outbox {
     if (rendered === undefined) return PERMANENT_SAID;
     if (!isTs(ref.messageId)) return { kind: "permanent", why: "a private answer can not be edited" };
     const key = `${ref.chatId}|${ref.messageId}`;
+    this.lastLive.delete(key);
     const open = isOpen(message.card);
     if (open && this.settled.get(key) !== undefined) return { kind: "sent", ref };
     // An approval whose command is in a file keeps its buttons when it is drawn again while pending.

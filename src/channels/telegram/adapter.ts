@@ -151,7 +151,7 @@ class TelegramAdapter implements TelegramChannel {
   }
 
   async typing(route: Route): Promise<void> {
-    await this.#session?.outgoing.typing(route);
+    await this.#session?.typing(route);
   }
 
   #set(state: ChannelStatus["state"], detail?: Wording): void {

@@ -87,7 +87,7 @@ export class Calls {
 }
 
 /** General has id 1 and is addressed by leaving the topic out (tdlib/telegram-bot-api#854). */
-const GENERAL_TOPIC = "1";
+export const GENERAL_TOPIC = "1";
 
 export function targetOf(route: Route): Target {
   const topic = route.threadId === undefined || route.threadId === GENERAL_TOPIC ? undefined : Number(route.threadId);

@@ -32,6 +32,10 @@ export const RULES_BUDGET = 1000;
 
 /** Live changes of one message; a group's rate spreads them further. */
 export const MIN_EDIT_MS = 1_200;
+/** Running cards whose last live state is remembered. */
+export const MAX_LIVE = 500;
+/** Groups with topics that are remembered as such. */
+export const MAX_FORUMS = 1_000;
 
 /** How long one getUpdates stays open, in seconds, and how much later it counts as dead. */
 export const POLL_SECONDS = 30;

@@ -12,10 +12,10 @@ import type { SendBudget } from "../pacing/send-budget.ts";
 import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
-import { Calls, Failed, type OnMigrated, type Target, targetOf } from "./calls.ts";
+import { Calls, Failed, GENERAL_TOPIC, type OnMigrated, type Target, targetOf } from "./calls.ts";
 import { type Rendered, renderCard } from "./cards.ts";
 import { failureOf } from "./errors.ts";
-import { MAX_PARTIAL_SENDS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
+import { MAX_LIVE, MAX_PARTIAL_SENDS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { italic, lines, type Rich, text } from "./markup.ts";
 import type { TelegramRates } from "./rates.ts";
 import { kindOf, Transmit, type Turn } from "./transmit.ts";
@@ -43,6 +43,8 @@ export class Outgoing {
   readonly #progress = new Recent<Progress>(MAX_PARTIAL_SENDS);
   /** Edits of one message never overtake each other: a late live tail must not cover the final card. */
   readonly #edits = new Turns();
+  /** What a live change has drawn: one that draws the same is none, and Telegram refuses it. */
+  readonly #lastLive = new Recent<string>(MAX_LIVE);
   readonly #calls: Calls;
   readonly #transmit: Transmit;
 
@@ -92,6 +94,7 @@ export class Outgoing {
     const rendered = this.render(message.card, { locale: message.locale });
     const body = rendered.parts.at(-1);
     if (!body) return { kind: "sent", ref };
+    this.#lastLive.delete(editKey(ref));
     try {
       await this.#transmit.edit(ref, body, rendered.keyboard, turnOf(message));
       return { kind: "sent", ref };
@@ -105,8 +108,10 @@ export class Outgoing {
   }
 
   /** Telegram shows it for five seconds, or until the message comes. */
-  async typing({ chatId, threadId }: Route): Promise<void> {
-    const topic = threadId === undefined ? {} : { message_thread_id: Number(threadId) };
+  async typing({ chatId, threadId }: Route, isForum: boolean): Promise<void> {
+    // General is left out where messages go, and named here.
+    const at = threadId ?? (isForum ? GENERAL_TOPIC : undefined);
+    const topic = at === undefined ? {} : { message_thread_id: Number(at) };
     await this.#options.api.sendChatAction(this.#calls.currentId(chatId), "typing", topic);
   }
 
@@ -116,8 +121,12 @@ export class Outgoing {
     const rendered = this.render(card, { locale });
     const body = rendered.parts.at(-1);
     if (!body) return true;
+    const drawn = JSON.stringify([body.html, rendered.keyboard]);
+    if (this.#lastLive.get(editKey(ref)) === drawn) return true;
     try {
-      return await this.#edits.run(editKey(ref), () => this.#transmit.live(ref, body, rendered.keyboard));
+      const shown = await this.#edits.run(editKey(ref), () => this.#transmit.live(ref, body, rendered.keyboard));
+      if (shown) this.#lastLive.set(editKey(ref), drawn);
+      return shown;
     } catch (error) {
       // A pause that Telegram asks for here holds for everything else in this chat too.
       return this.#result(error, ref.chatId, "edit").kind !== "retry";

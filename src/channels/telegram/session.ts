@@ -3,18 +3,19 @@
 import { Bot } from "grammy";
 import type { Message, Update } from "grammy/types";
 import type { MessageRef, Outbound } from "../../core/outbound.ts";
-import type { Actor } from "../../core/route.ts";
+import type { Actor, Route } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { phrase, type Wording } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus, Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
+import { Recent } from "../recent.ts";
 import { CallbackAnswers } from "./callbacks.ts";
 import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, routeOf, type Self, type Taken, takeUpdate } from "./inbound.ts";
-import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, MAX_FORUMS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -53,6 +54,7 @@ export class Session {
   readonly #report: (state: ChannelStatus["state"], detail?: Wording) => void;
   readonly #callbacks: CallbackAnswers;
   readonly #newer: NewerMessages;
+  readonly #forums = new Recent<true>(MAX_FORUMS);
   #poller: Poller | undefined;
   #webhook: WebhookServer | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -122,6 +124,10 @@ export class Session {
     this.#callbacks.stop();
     await this.#poller?.stop();
     await this.#webhook?.close();
+  }
+
+  typing(route: Route): Promise<void> {
+    return this.outgoing.typing(route, this.#forums.has(route.chatId));
   }
 
   /** A refusal of a press is shown on the press, when an alert can hold all of it. */
@@ -248,6 +254,7 @@ export class Session {
   }
 
   #note(message: Message): void {
+    if (message.chat.is_forum) this.#forums.set(String(message.chat.id), true);
     this.#newer.note(placeOf(routeOf(message, this.#account)), String(message.message_id));
   }
 

@@ -14,7 +14,7 @@ import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
 import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
-import type { Deliveries, Undelivered, Upsert } from "./deliveries.ts";
+import { type Deliveries, PROGRESS_MAX_AGE_MS, type Undelivered, type Upsert } from "./deliveries.ts";
 import {
   completionPhrase,
   deniedText,
@@ -249,6 +249,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
           version: QUEUED_VERSION,
           route,
           card: runCard(record),
+          notAfterMs: clock.now() + PROGRESS_MAX_AGE_MS,
         });
         await note(record.approvalId, phrase("request.inLine"));
       });
@@ -265,6 +266,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
             entity: `run:${record.runId}`,
             version: RUNNING_VERSION,
             route,
+            notAfterMs: clock.now() + PROGRESS_MAX_AGE_MS,
             card: runCard(record, {
               tail: run.session.tail(CARD_TAIL_CHARS, "colored"),
               totalChars: run.session.totalChars,

@@ -254,7 +254,20 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     if (newest.size > MAX_NEWEST && oldest !== undefined) newest.delete(oldest);
   }
 
+  /** What fails at its last try is given up: whoever can act on it is told, as with what a chat refuses for good. */
   async function deliver(job: Job<DeliveryData>): Promise<void> {
+    try {
+      await deliverOnce(job);
+    } catch (error) {
+      const isOver = !(error instanceof RetryLater) && !(error instanceof PermanentFailure);
+      if (isOver && job.attempt >= DELIVERY_ATTEMPTS) {
+        await options.onUndelivered?.({ ...job.data, why: error instanceof Error ? error.message : String(error) });
+      }
+      throw error;
+    }
+  }
+
+  async function deliverOnce(job: Job<DeliveryData>): Promise<void> {
     const { data } = job;
     const sender = findSender(data.route.channel, data.route.accountId);
     if (!sender) {
@@ -279,7 +292,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       ...(data.file ? { file: data.file } : {}),
     });
     if (known?.ref && data.leftBehind && (await isBuried(sender, known.ref, "asked"))) {
-      known = await leaveBehind(sender, known.ref, outbound(data.leftBehind), recordKey, version);
+      const { file: _, ...left } = outbound(data.leftBehind);
+      known = await leaveBehind(sender, known.ref, left, recordKey, version);
     }
     const message = outbound(data.card);
     const result = await transmit(sender, message, recordKey, version, known);

@@ -674,6 +674,35 @@ describe("discord adapter: connection", () => {
     await expect.poll(texts, { timeout: 8000 }).toEqual(["during 0", "during 1", "during 2", "after"]);
   }, 60_000);
 
+  it("what was said while there was no session is read and heard once, up to five minutes back, in order", async () => {
+    await connected();
+    const texts = (): string[] => events.flatMap((one) => (one.kind === "message" ? [one.text] : []));
+    await emulator.say(alice, room, "before");
+    await expect.poll(texts).toEqual(["before"]);
+    const identifies = emulator.gateway.identifies;
+    emulator.gateway.invalidate();
+    await emulator.say(alice, room, "too long ago");
+    clock.advance(6 * 60_000);
+    await emulator.say(alice, room, "first");
+    await emulator.say(bob, room, "second");
+    await expect.poll(() => emulator.gateway.identifies, { timeout: 12_000 }).toBe(identifies + 1);
+    await expect.poll(texts, { timeout: 8000 }).toEqual(["before", "first", "second"]);
+    await emulator.say(alice, room, "after");
+    await expect.poll(texts, { timeout: 8000 }).toEqual(["before", "first", "second", "after"]);
+    emulator.duplicate("MESSAGE_CREATE");
+    await emulator.say(alice, room, "last");
+    await expect.poll(texts, { timeout: 8000 }).toEqual(["before", "first", "second", "after", "last"]);
+  }, 40_000);
+
+  it("a live change that changes nothing is not sent", async () => {
+    await connected();
+    const ref = await sentRef(outbound(runCard(), routeTo(room)));
+    const edits = () => emulator.journal.calls(PATCH).length;
+    expect(await channel.live?.(ref, runCard(), "en")).toBe(true);
+    expect(await channel.live?.(ref, runCard(), "en")).toBe(true);
+    expect(edits()).toBe(1);
+  });
+
   it("registers commands once, again only when they change, and takes them away when there are none", async () => {
     await connected();
     await channel.stop();

@@ -650,3 +650,25 @@ describe("telegram adapter: what stands below a message", () => {
     await expect.poll(() => channel.below?.(inTopic, 5, "asked")).toBe(5);
   });
 });
+
+describe("telegram adapter: while an answer is made", () => {
+  it("shows typing in the topic it is for, in General too", async () => {
+    await connected();
+    await emulator.say(ALICE, FORUM, "@ops_exec_bot in General");
+    await event();
+    for (const route of [group, topic, { ...group, chatId: FORUM }]) await channel.typing?.(route);
+    expect(emulator.methods.actions.map(({ chatId, threadId }) => [String(chatId), threadId])).toEqual([
+      [GROUP, undefined],
+      [FORUM, 77],
+      [FORUM, 1],
+    ]);
+  });
+
+  it("a live change that changes nothing is not sent", async () => {
+    await connected();
+    const ref = await sentRef(out(runCard()));
+    expect(await channel.live?.(ref, { ...runCard(), tail: "more" } as Card, "en")).toBe(true);
+    expect(await channel.live?.(ref, { ...runCard(), tail: "more" } as Card, "en")).toBe(true);
+    expect(emulator.journal.calls("editMessageText")).toHaveLength(1);
+  });
+});

@@ -302,6 +302,31 @@ describe("deliveries", () => {
     expect(platform.texts()).toEqual([["exit 0"]]);
   });
 
+  it("what fails at its last try is told to whoever can act on it, once", async () => {
+    const told: string[] = [];
+    deliveries.stop();
+    const fresh = await openTestState(clock);
+    const telling = createDeliveries({
+      ...fresh,
+      clock,
+      findSender: () => platform,
+      prepare: (card) => card,
+      languageOf,
+      onUndelivered: async ({ why }) => void told.push(why),
+    });
+    await telling.start();
+    for (let n = 0; n < 6; n++) platform.faults.push(() => ({ kind: "unknown", why: "no answer" }));
+    await telling.post({ key: "k", route, card: say("lost") });
+    await eventually(async () => {
+      clock.advance(700_000);
+      await fresh.queue.add({ name: "nudge", data: {} });
+      return (await fresh.queue.counts("delivery")).dead === 1;
+    });
+    expect(told).toEqual(["The message may or may not have been sent: no answer"]);
+    telling.stop();
+    await fresh.dispose();
+  });
+
   it("of a card that was given up in several states only the newest is retried", async () => {
     const desk = createDeadLetterDesk({ queue: state.queue, showAgain: async () => false, onChange: () => {} });
     const gone = () => ({ kind: "permanent", why: "is_archived" }) as const;
