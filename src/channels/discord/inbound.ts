@@ -78,7 +78,7 @@ export type TakenMessage =
 const DISCORD_EPOCH_MS = 1_420_070_400_000n;
 
 /** When an id was made. */
-function snowflakeMs(id: string): number {
+export function snowflakeMs(id: string): number {
   return Number((BigInt(id) >> 22n) + DISCORD_EPOCH_MS);
 }
 

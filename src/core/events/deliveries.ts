@@ -23,8 +23,9 @@ const DELIVERY_ATTEMPTS = 6;
 const DELIVERY_STEPS_MS = [1_000, 5_000, 25_000, 120_000, 600_000] as const;
 /** How long an entity's message can still be found for an edit. */
 const MESSAGE_TTL_MS = 7 * 24 * 3_600_000;
-/** Final results are worth delivering for a day. */
+/** Final results are worth delivering for a day, progress for two minutes. */
 const FINAL_MAX_AGE_MS = 24 * 3_600_000;
+export const PROGRESS_MAX_AGE_MS = 2 * 60_000;
 /** A card with so many newer messages below it is out of sight: its end is a message of its own (channels.md 6.2). */
 const BURIED_BY = 5;
 /** Even where a channel takes every change: a flood of output is not a flood of messages. */

@@ -10,7 +10,7 @@ import type { Wakes } from "./wakes.ts";
 
 const HEARTBEAT_JOB = "heartbeat";
 /** A tick that could not run for this long is worth nothing any more (channels.md 7.1). */
-const HEARTBEAT_MAX_AGE_MS = 10 * 60_000;
+export const HEARTBEAT_MAX_AGE_MS = 10 * 60_000;
 
 const DEFAULT_HEARTBEAT_PROMPT =
   "Read HEARTBEAT.md if it is there and follow it strictly. Do not repeat old tasks. If nothing needs attention, answer HEARTBEAT_OK.";
