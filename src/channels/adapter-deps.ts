@@ -24,6 +24,8 @@ export interface NativeOption {
   readonly required?: boolean;
   /** Default `word`. */
   readonly form?: OptionForm;
+  /** Left out unless another option has one of these values: it would be read as something else. */
+  readonly onlyWith?: { readonly option: string; readonly values: readonly string[] };
   /** Suggestions come from {@link Suggest}. */
   readonly autocomplete?: boolean;
 }

@@ -27,14 +27,18 @@ export async function list(cli: Cli, channel: string | undefined, flags: { json?
   return EXIT.ok;
 }
 
-export async function approve(cli: Cli, words: readonly string[]): Promise<number> {
+export async function approve(cli: Cli, words: readonly string[], { account }: { account?: string }): Promise<number> {
   // A code says by itself where it belongs; the channel before it is accepted, and has to be the right one.
   const channel = PLATFORMS.find((platform) => platform === words[0] && words.length > 1);
   const code = (channel === undefined ? words : words.slice(1)).join("");
-  if (channel !== undefined) {
-    const { requests } = await withGateway(cli, {}, (client) => client.request("pairing.list", { channel }));
-    if (!requests.some((one) => one.code === code.replace(/[\s-]/g, "").toUpperCase())) {
-      cli.err(`Nobody on ${channel} is waiting with this code. openclaw-exec pairing list shows who is.`);
+  if (channel !== undefined || account !== undefined) {
+    const { requests } = await withGateway(cli, {}, (client) =>
+      client.request("pairing.list", channel === undefined ? {} : { channel }),
+    );
+    const wanted = code.replace(/[\s-]/g, "").toUpperCase();
+    if (!requests.some((one) => one.code === wanted && (account === undefined || one.accountId === account))) {
+      const where = [channel, account].filter((part) => part !== undefined).join("/");
+      cli.err(`Nobody on ${where} is waiting with this code. openclaw-exec pairing list shows who is.`);
       return EXIT.failed;
     }
   }

@@ -17,9 +17,11 @@ export function define(command: Command, cli: Cli): void {
     .command("approve")
     .description("Let the person with this code in: to direct messages only")
     .argument("<code...>", "the 8 characters they were shown, with or without the channel before them")
-    .action(async (words: string[]) => {
+    .option("--account <id>", "only a request to this account of the channel")
+    .option("--notify", "accepted for compatibility: the person is always told")
+    .action(async (words: string[], flags: { account?: string }) => {
       const { approve } = await import("./pairing-actions.ts");
-      cli.exit(await approve(cli, words));
+      cli.exit(await approve(cli, words, flags));
     });
   command
     .command("dismiss")

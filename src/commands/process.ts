@@ -16,7 +16,7 @@ export const process: CommandDefinition = {
   summary: phrase("command.process"),
   usage: [
     "/process",
-    "/process log <session> [offset=0] [limit=200]",
+    "/process log <session> [offset=0] [limit=200] [share=true]",
     "/process poll <session>",
     "/process write <session> <text>",
     "/process send-keys <session> C-c Enter",
@@ -29,10 +29,12 @@ export const process: CommandDefinition = {
     { name: "data", description: phrase("option.process.data") },
     { name: "offset", description: phrase("option.process.offset") },
     { name: "limit", description: phrase("option.process.limit") },
+    { name: "share", description: phrase("option.process.share"), choices: ["true"] },
   ],
   rank: "authorized",
   async run({ args, agentId, services, reply, beginsOnce }) {
-    const parsed = parseProcessText(args);
+    const { text: typed, isShared } = withoutShare(args);
+    const parsed = parseProcessText(typed);
     if ("error" in parsed) {
       await reply({ kind: "text", tone: "warning", text: parsed.error }, { private: true });
       return;
@@ -56,7 +58,7 @@ export const process: CommandDefinition = {
     if (rows.length > 0) {
       await reply(
         { kind: "text", tone: "info", title: phrase("process.title"), fields: rows.map(fieldOf) },
-        { private: true },
+        { private: !isShared },
       );
       return;
     }
@@ -65,7 +67,7 @@ export const process: CommandDefinition = {
       listing && !failed
         ? { kind: "text", tone: "info", code: text }
         : { kind: "text", tone: failed ? "error" : "info", text },
-      { private: true },
+      { private: !isShared },
     );
   },
 };
@@ -97,6 +99,16 @@ function fieldOf(row: SessionRow): { readonly label: string; readonly value: Wor
 }
 
 type Call = { action: Action } & Record<string, unknown>;
+
+const SHOWS = /^(list|log|poll)\b/i;
+const SHARE = /(?:^|\s+)share[=:]true\s*$/i;
+
+/** `share=true` at the end of what only shows something: everybody in the conversation sees it. */
+export function withoutShare(args: string): { readonly text: string; readonly isShared: boolean } {
+  const typed = args.trim();
+  const isShared = SHARE.test(typed) && (SHOWS.test(typed) || SHARE.exec(typed)?.index === 0);
+  return isShared ? { text: typed.replace(SHARE, ""), isShared } : { text: args, isShared };
+}
 
 /** `<action> [session] [rest]`; text for `write` and `paste` stays as typed. */
 export function parseProcessText(args: string): { readonly call: Call } | { readonly error: Phrase } {

@@ -9,6 +9,7 @@ import type { Readers } from "../core/events/readers.ts";
 import type { Store } from "../core/store/store.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { redactCard } from "./redact-card.ts";
+import { withShortHome } from "./short-home.ts";
 import { idsOfMessage } from "./story-log.ts";
 
 export interface GatewayDeliveriesOptions {
@@ -17,6 +18,8 @@ export interface GatewayDeliveriesOptions {
   readonly clock: Clock;
   readonly channels: readonly Channel[];
   readonly redactor: Redactor;
+  /** Home folder of whoever runs the gateway. */
+  readonly home: string;
   readonly readers: Readers;
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
@@ -24,13 +27,13 @@ export interface GatewayDeliveriesOptions {
 }
 
 export function createGatewayDeliveries(options: GatewayDeliveriesOptions): Deliveries {
-  const { store, queue, clock, channels, redactor, readers, logger, metrics, onUndelivered } = options;
+  const { store, queue, clock, channels, redactor, home, readers, logger, metrics, onUndelivered } = options;
   return createDeliveries({
     store,
     queue,
     clock,
     findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
-    prepare: (card) => redactCard(card, redactor),
+    prepare: (card) => redactCard(withShortHome(card, home), redactor),
     onUndelivered,
     languageOf: readers.languageOf,
     onDelivered: ({ channel, kind, waitedMs, entity, key, messageId, maybeTwice }) => {

@@ -234,6 +234,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const readers = createReaders({ store, configured: (route) => localeOf(config(), route) });
   const deliveries = createGatewayDeliveries({
     ...{ store, queue, clock, channels, redactor, readers, logger, metrics },
+    home: loaded.home,
     onUndelivered: (lost) => announcements.undelivered(lost),
   });
   const recordings = new Recordings(join(stateDir, "recordings"));

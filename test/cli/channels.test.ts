@@ -172,11 +172,23 @@ describe("against a running gateway", () => {
       code: 1,
       err: expect.stringContaining("Nobody on telegram"),
     });
+    expect(await run("pairing", "approve", code, "--account", "second")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("Nobody on second is waiting"),
+    });
     expect(await run("pairing", "approve", "WRONG234")).toMatchObject({
       code: 1,
       err: expect.stringContaining("No pairing request"),
     });
-    const approved = await run("pairing", "approve", "slack", `${code.slice(0, 4).toLowerCase()}-${code.slice(4)}`);
+    const approved = await run(
+      "pairing",
+      "approve",
+      "slack",
+      `${code.slice(0, 4).toLowerCase()}-${code.slice(4)}`,
+      "--account",
+      "default",
+      "--notify",
+    );
     expect([approved.code, approved.out]).toEqual([0, expect.stringContaining(`sam slack:${SAM} may now talk`)]);
     await emulator.waitForMessage(
       (message) => message.channel === emulator.workspace.openIm(SAM).id && message.text.includes("You are let in"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { process as command, parseProcessText } from "../../src/commands/process.ts";
+import { process as command, parseProcessText, withoutShare } from "../../src/commands/process.ts";
 import { PROCESS_ACTIONS } from "../../src/core/exec/process-tool.ts";
 import { inEnglish } from "../../src/core/words/phrase.ts";
 
@@ -25,6 +25,16 @@ describe("/process as it is typed", () => {
     const parsed = parseProcessText(text);
     expect("error" in parsed && inEnglish(parsed.error)).toContain(part);
   });
+
+  it.each([
+    ["share=true", "", true],
+    ["list share:true", "list", true],
+    ["log quiet-otter limit=5 share=true", "log quiet-otter limit=5", true],
+    ["log quiet-otter", "log quiet-otter", false],
+    // What is typed to a program stays as it is.
+    ["write quiet-otter share=true", "write quiet-otter share=true", false],
+    ["paste quiet-otter let us share=true", "paste quiet-otter let us share=true", false],
+  ])("%j is shared or not", (args, text, isShared) => expect(withoutShare(args)).toEqual({ text, isShared }));
 
   it("has every action of the tool", () => {
     expect(command.options.find(({ name }) => name === "action")?.choices).toEqual(PROCESS_ACTIONS);

@@ -78,6 +78,16 @@ describe.each(EVERYWHERE)("questions on %s", (_name, open) => {
     await answers(place.owner, /All is well/, place.name, "connected");
   });
 
+  it("/process is answered to its asker, with share=true to everybody", async () => {
+    const { place } = on;
+    const nothing = "No running or recent sessions.";
+    await place.say(place.guest, place.room, "@bot /process");
+    await answers(place.guest, nothing);
+    const before = seen(place.owner).split(nothing).length;
+    await place.say(place.guest, place.room, "@bot /process share=true");
+    await eventually(() => seen(place.owner).split(nothing).length > before, WAIT_MS);
+  });
+
   it("/exec alone tells what holds here and where each value comes from", async () => {
     const { place } = on;
     await place.command(place.guest, place.room, "/exec");

@@ -36,7 +36,8 @@ export function conversation(mode: string, optionsFor: () => Promise<TestGateway
       const card = await person.request(command);
       expect(card.offered).toEqual(["allow-once", "allow-always", "deny"]);
       expect(card.reasons.join()).toMatch(/not on the allowlist/);
-      expect(card.always.join()).toContain(card.cwd);
+      expect(card.cwd).toBe("~/workspace");
+      expect(card.always.join()).toContain(join(gateway.stateDir, "workspace"));
       await person.decide(card, "allow-once");
       const ended = await person.ended(command);
       expect(ended).toMatchObject({ outcome: "completed", exitCode: 0, approvalId: card.approvalId });
@@ -69,7 +70,7 @@ export function conversation(mode: string, optionsFor: () => Promise<TestGateway
     });
 
     it("sends a long command to the background and its end arrives by itself", async () => {
-      const command = `sleep 1; echo ${fresh("done")}`;
+      const command = `sleep 3; echo ${fresh("done")}`;
       await person.say(`/exec ${command}`);
       await person.decide(await person.request(command), "allow-once");
       const running = await person.see("run", (one) => one.command === command && one.state === "running");

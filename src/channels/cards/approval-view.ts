@@ -83,6 +83,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
   const notes = [
     ...(display.masked > 0 ? [m.masked(display.masked)] : []),
     ...(pending && card.offered.includes("allow-always") && alwaysBlocked !== undefined ? [alwaysBlocked] : []),
+    ...(pending && !card.offered.includes("allow-always") ? [m.alwaysNotOffered] : []),
     ...(pending && options.typedForm !== undefined ? [m.typeInstead(options.typedForm)] : []),
     ...(card.revokedBy === undefined ? [] : [m.takenBack(clean(actorLabel(card.revokedBy)))]),
   ];

@@ -123,6 +123,7 @@ export function argsText(
     if (form === "key") hasKeys = true;
     const value = values.get(option.name.toLowerCase());
     if (value === undefined) continue;
+    if (option.onlyWith && !option.onlyWith.values.includes(values.get(option.onlyWith.option) ?? "")) continue;
     if (form === "rest") rest = value;
     else if (form === "key") keys.push(`${option.name}=${quoted(value)}`);
     else words.push(value);

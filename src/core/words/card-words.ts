@@ -35,6 +35,7 @@ export interface Messages {
     readonly takeBackTitle: string;
     readonly takenBack: (who: string) => string;
     readonly cancel: string;
+    readonly alwaysNotOffered: string;
     readonly alwaysUnavailableHidden: string;
     readonly alwaysUnavailableMasked: string;
     readonly masked: (count: number) => string;

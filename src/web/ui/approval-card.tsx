@@ -77,6 +77,9 @@ function Background({ card, words }: { readonly card: ApprovalCard; readonly wor
         </ul>
       )}
       <Facts facts={facts(card, words)} />
+      {card.state === "pending" && !card.offered.includes("allow-always") && (
+        <p class="hint">{words.alwaysNotOffered}</p>
+      )}
     </>
   );
 }

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { NativeCommand } from "../../../src/channels/adapter-deps.ts";
 import { argsText, commandSetHash, commandsJson } from "../../../src/channels/discord/commands.ts";
 import { parseExecText } from "../../../src/commands/exec-text.ts";
+import { COMMANDS } from "../../../src/commands/registry.ts";
+import { nativeCommands } from "../../../src/gateway/native-commands.ts";
 import { loadSpec } from "../../emulators/discord/spec.ts";
 import { commandProblems } from "../../emulators/discord/validate.ts";
 
@@ -25,6 +27,8 @@ const process: NativeCommand = {
     { name: "data", description: "Text", form: "rest" },
   ],
 };
+
+const registered = nativeCommands(COMMANDS, true).find(({ name }) => name === "process") as NativeCommand;
 
 const given = (values: Record<string, string>) =>
   Object.entries(values).map(([name, value]) => ({ name, type: 3 as const, value }));
@@ -67,6 +71,18 @@ describe("discord native commands", () => {
     [exec, {}, ""],
     [process, { action: "write", session: "quiet-otter", data: 'it\'s "x"  y' }, 'write quiet-otter it\'s "x"  y'],
     [process, { action: "list" }, "list"],
+    [
+      registered,
+      { action: "log", session: "quiet-otter", offset: "3", limit: "5", share: "true" },
+      "log quiet-otter offset=3 limit=5 share=true",
+    ],
+    [registered, { action: "list", share: "true" }, "list share=true"],
+    // What goes to a program is what was typed for it.
+    [
+      registered,
+      { action: "write", session: "quiet-otter", data: "yes", offset: "3", share: "true" },
+      "write quiet-otter yes",
+    ],
   ])("become the text form: %#", (command, values, text) => {
     expect(argsText(command, given(values as Record<string, string>))).toBe(text);
   });

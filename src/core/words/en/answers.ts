@@ -28,6 +28,7 @@ export const answers = {
   "option.process.data": "Text to write or paste, key names, or a size such as 100x40",
   "option.process.offset": "First line of the log, from 0",
   "option.process.limit": "How many lines of the log",
+  "option.process.share": "true: everybody here sees what is listed or logged",
   "option.cron.job": "Id or name of the job",
   "option.deliveries.id": "Its id, the start of it, or all",
   "option.cron.at": "Once: 30m from now, or 2031-04-05T09:00",

@@ -29,6 +29,7 @@ export const cards: Messages = {
     takeBackTitle: "Take the rule back?",
     takenBack: (who) => `Taken back by ${who}: it asks again next time.`,
     cancel: "Cancel",
+    alwaysNotOffered: "“Allow always” is not offered: each run of this is decided anew.",
     alwaysUnavailableHidden: "“Allow always” is not offered because the card can not show the whole command.",
     alwaysUnavailableMasked: "“Allow always” is not offered because part of the command is masked here.",
     masked: (count) =>

@@ -29,6 +29,7 @@ export const answers = translation<typeof english>()({
   "option.process.data": "Tekst om te schrijven of te plakken, toetsen, of een grootte zoals 100x40",
   "option.process.offset": "Eerste regel van het logboek, vanaf 0",
   "option.process.limit": "Hoeveel regels van het logboek",
+  "option.process.share": "true: iedereen hier ziet de lijst of het log",
   "option.cron.job": "Id of naam van de taak",
   "option.deliveries.id": "De id, het begin ervan, of all",
   "option.cron.at": "Eén keer: over 30m, of 2031-04-05T09:00",

@@ -29,6 +29,7 @@ export const cards: Messages = {
     takeBackTitle: "De regel intrekken?",
     takenBack: (who) => `Ingetrokken door ${who}: de volgende keer wordt weer gevraagd.`,
     cancel: "Annuleren",
+    alwaysNotOffered: "“Altijd toestaan” is er niet bij: over elke keer dat dit loopt wordt opnieuw beslist.",
     alwaysUnavailableHidden: "“Altijd toestaan” kan niet, omdat de kaart niet de hele opdracht kan tonen.",
     alwaysUnavailableMasked: "“Altijd toestaan” kan niet, omdat een deel van de opdracht hier is afgeschermd.",
     masked: (count) =>

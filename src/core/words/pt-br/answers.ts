@@ -29,6 +29,7 @@ export const answers = translation<typeof english>()({
   "option.process.data": "Texto para escrever ou colar, teclas, ou um tamanho como 100x40",
   "option.process.offset": "Primeira linha do log, a partir de 0",
   "option.process.limit": "Quantas linhas do log",
+  "option.process.share": "true: todos aqui veem a lista ou o log",
   "option.cron.job": "Id ou nome da tarefa",
   "option.deliveries.id": "O id, o começo dele, ou all",
   "option.cron.at": "Uma vez: daqui a 30m, ou 2031-04-05T09:00",

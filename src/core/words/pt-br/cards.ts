@@ -29,6 +29,7 @@ export const cards: Messages = {
     takeBackTitle: "Revogar a regra?",
     takenBack: (who) => `Revogada por ${who}: da próxima vez será perguntado de novo.`,
     cancel: "Cancelar",
+    alwaysNotOffered: "“Permitir sempre” não é oferecido: cada execução disto é decidida de novo.",
     alwaysUnavailableHidden: "“Permitir sempre” não está disponível: o cartão não mostra o comando inteiro.",
     alwaysUnavailableMasked: "“Permitir sempre” não está disponível: parte do comando está oculta aqui.",
     masked: (count) =>

@@ -29,6 +29,7 @@ export const answers = translation<typeof english>()({
   "option.process.data": "Văn bản cần ghi hoặc dán, tên phím, hoặc kích thước như 100x40",
   "option.process.offset": "Dòng đầu tiên của nhật ký, tính từ 0",
   "option.process.limit": "Bao nhiêu dòng nhật ký",
+  "option.process.share": "true: mọi người ở đây đều thấy danh sách hoặc nhật ký",
   "option.cron.job": "ID hoặc tên của tác vụ",
   "option.deliveries.id": "Mã, phần đầu của mã, hoặc all",
   "option.cron.at": "Một lần: 30m nữa, hoặc 2031-04-05T09:00",

@@ -29,6 +29,7 @@ export const cards: Messages = {
     takeBackTitle: "Thu hồi quy tắc này?",
     takenBack: (who) => `${who} đã thu hồi: lần sau sẽ hỏi lại.`,
     cancel: "Hủy",
+    alwaysNotOffered: "Không có “Luôn cho phép”: mỗi lần chạy lệnh này đều phải quyết định lại.",
     alwaysUnavailableHidden: "Không có “Luôn cho phép” vì thẻ không hiển thị được toàn bộ lệnh.",
     alwaysUnavailableMasked: "Không có “Luôn cho phép” vì một phần lệnh bị che ở đây.",
     masked: (count) => `${count} thông tin bí mật bị che ở đây; lệnh thật vẫn được chạy nguyên văn.`,
