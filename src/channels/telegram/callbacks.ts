@@ -5,8 +5,9 @@
  */
 import type { Api } from "grammy";
 import type { Actor, Route } from "../../core/route.ts";
+import { Recent } from "../recent.ts";
 import { excerpt } from "../text/excerpt.ts";
-import { MAX_ALERT, VERDICT_WAIT_MS } from "./limits.ts";
+import { MAX_ALERT, MAX_PRESSES, VERDICT_WAIT_MS } from "./limits.ts";
 
 interface Open {
   readonly queryId: string;
@@ -17,6 +18,8 @@ export class CallbackAnswers {
   readonly #api: Api;
   readonly #onError: (error: unknown) => void;
   readonly #open = new Map<string, Open>();
+  /** Seen when it came, and again when it is taken. */
+  readonly #known = new Recent<true>(MAX_PRESSES);
 
   constructor(api: Api, onError: (error: unknown) => void) {
     this.#api = api;
@@ -25,6 +28,8 @@ export class CallbackAnswers {
 
   /** From now on a verdict for this person in this chat is shown on the press. */
   expect(queryId: string, route: Route, actor: Actor): void {
+    if (this.#known.has(queryId)) return;
+    this.#known.set(queryId, true);
     const key = keyOf(route, actor);
     this.#finish(key);
     const timer = setTimeout(() => this.#finish(key), VERDICT_WAIT_MS);

@@ -40,6 +40,10 @@ export const MAX_FORUMS = 1_000;
 /** How long one getUpdates stays open, in seconds, and how much later it counts as dead. */
 export const POLL_SECONDS = 30;
 export const POLL_GRACE_MS = 15_000;
+/** How often it is looked what waits behind an update that can not be taken. */
+export const PEEK_MS = 1_000;
+/** Presses that are known by their queries' ids. */
+export const MAX_PRESSES = 1_000;
 /** A send or an edit. */
 export const CALL_TIMEOUT_MS = 30_000;
 /** Everything, an open poll included. */

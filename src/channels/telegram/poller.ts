@@ -13,6 +13,7 @@ import { ALLOWED_UPDATES } from "./inbound.ts";
 import {
   CONFLICT_RETRY_MAX_MS,
   CONFLICT_RETRY_MS,
+  PEEK_MS,
   POLL_GRACE_MS,
   POLL_SECONDS,
   RETRY_MAX_MS,
@@ -30,6 +31,8 @@ export interface PollerOptions {
   readonly redactor: Redactor;
   /** Resolves once the update is durably taken; a rejection is tried again with the same update. */
   readonly take: (update: Update) => Promise<void>;
+  /** Called with updates as soon as they are known, before those ahead of them have been taken; the same ones may come again. */
+  readonly onSeen: (updates: readonly Update[]) => void;
   readonly onState: (state: PollState) => void;
   readonly pollSeconds?: number;
 }
@@ -65,6 +68,7 @@ export class Poller {
         failures = 0;
         this.#probing = false;
         this.#options.onState({ kind: "polling" });
+        this.#options.onSeen(updates);
         for (const update of updates) {
           if (signal.aborted) return;
           await this.#take(update);
@@ -101,15 +105,43 @@ export class Poller {
   }
 
   async #take(update: Update): Promise<void> {
-    const { signal } = this.#stop;
-    for (let failures = 1; !signal.aborted; failures++) {
+    const taken = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, taken.signal]);
+    const peeking = this.#peekUntil(signal);
+    try {
+      for (let failures = 1; !signal.aborted; failures++) {
+        try {
+          await this.#options.take(update);
+          this.#offset = update.update_id + 1;
+          return;
+        } catch (error) {
+          this.#options.onState({ kind: "retrying", why: describeError(error, this.#options.redactor) });
+          await pause(backoff(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+        }
+      }
+    } finally {
+      taken.abort();
+      await peeking;
+    }
+  }
+
+  /** While an update can not be taken: who presses a button behind it is not left alone. Confirms nothing. */
+  async #peekUntil(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await pause(PEEK_MS, signal);
+      if (signal.aborted) return;
       try {
-        await this.#options.take(update);
-        this.#offset = update.update_id + 1;
-        return;
-      } catch (error) {
-        this.#options.onState({ kind: "retrying", why: describeError(error, this.#options.redactor) });
-        await pause(backoff(failures, RETRY_MIN_MS, RETRY_MAX_MS), signal);
+        const waiting = await this.#options.api.getUpdates(
+          {
+            ...(this.#offset === undefined ? {} : { offset: this.#offset }),
+            timeout: 0,
+            allowed_updates: [...ALLOWED_UPDATES],
+          },
+          AbortSignal.any([signal, AbortSignal.timeout(POLL_GRACE_MS)]) as never,
+        );
+        this.#options.onSeen(waiting);
+      } catch {
+        // The next poll meets the same trouble and tells of it.
       }
     }
   }

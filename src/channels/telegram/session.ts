@@ -179,6 +179,7 @@ export class Session {
       api: this.#bot.api,
       redactor: this.#deps.redactor,
       take: (update) => this.#bot.handleUpdate(update),
+      onSeen: (updates) => this.#answerPresses(updates),
       onState: (state) => this.#polled(state),
       ...(this.#account.pollSeconds === undefined ? {} : { pollSeconds: this.#account.pollSeconds }),
     });
@@ -243,6 +244,16 @@ export class Session {
         { channel: "telegram", error: this.#why(error) },
         "The command menu could not be written; commands work as text.",
       );
+    }
+  }
+
+  /** A press is answered although it can not be taken yet: it stays with Telegram until it is. */
+  #answerPresses(updates: readonly Update[]): void {
+    const { self } = this;
+    for (const update of self ? updates.filter((one) => one.callback_query) : []) {
+      const taken = self && this.#understand(update, self);
+      if (taken?.kind === "event" && taken.queryId !== undefined)
+        this.#callbacks.expect(taken.queryId, taken.event.route, taken.event.actor);
     }
   }
 
