@@ -13,6 +13,7 @@ import type { SlackAccountConfig } from "../core/config/schema.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
 import { DEFAULT_SAFE_BINS } from "../core/policy/resolve.ts";
 import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/safe-bins.ts";
+import { loadDirectSpawn } from "../core/process/direct-spawn.ts";
 import { StateDatabase } from "../core/store/database.ts";
 import { STATE_FILE } from "../core/store/open-state.ts";
 import { type Cli, EXIT } from "./io.ts";
@@ -37,6 +38,7 @@ export async function doctor(cli: Cli, options: { fix?: boolean; json?: boolean 
     stateDirectory(visit),
     configuration(loaded),
     shell(visit),
+    commandStart(),
     ...(await approvalsFile(visit)),
     ...(loaded.ok ? await state(loaded) : []),
     ...(loaded.ok ? [...(await safeBins(visit, loaded)), sandbox(visit, loaded), ...approvers(loaded)] : []),
@@ -131,6 +133,17 @@ function shell({ cli }: Visit): Check {
         message: "not found; pipelines and chains that the policy allows are run by bash",
       }
     : { name: "bash", state: "ok", message: bash };
+}
+
+/** Either way is fine; the direct one was built where there is a compiler. */
+function commandStart(): Check {
+  const name = "starting commands";
+  if (loadDirectSpawn() !== undefined) return { name, state: "ok", message: "directly (native/spawn.c)" };
+  const hint =
+    process.platform === "linux"
+      ? "; the faster way was not built: it takes python3, make and a C compiler, then npm run install"
+      : "";
+  return { name, state: "ok", message: `by Node.js${hint}` };
 }
 
 async function approvalsFile({ loaded, fix }: Visit): Promise<Check[]> {

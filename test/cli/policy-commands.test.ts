@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
+import { loadDirectSpawn } from "../../src/core/process/direct-spawn.ts";
 import { type CliHome, cliHome } from "./run-cli.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
@@ -171,6 +172,12 @@ describe("security audit", () => {
 });
 
 describe("doctor", () => {
+  test("says which way commands are started", async () => {
+    const directly = loadDirectSpawn() !== undefined;
+    const { out } = await run(cliHome(), "doctor");
+    expect(out).toContain(`starting commands: ${directly ? "directly" : "by Node.js"}`);
+  });
+
   test("repairs modes, a damaged file and unused grants, and only with --fix", async () => {
     const home = cliHome();
     const file = join(home.dir, "exec-approvals.json");
