@@ -23,7 +23,7 @@ import { type Clock, type NewId, systemClock } from "../core/clock.ts";
 import { boundAgent } from "../core/config/bindings.ts";
 import type { LoadedConfig } from "../core/config/load.ts";
 import type { Config } from "../core/config/schema.ts";
-import { type Announcements, createAnnouncements } from "../core/events/announcements.ts";
+import type { Announcements } from "../core/events/announcements.ts";
 import { createDeadLetterDesk } from "../core/events/dead-letters.ts";
 import { createReaders } from "../core/events/readers.ts";
 import { createSystemEvents } from "../core/events/system-events.ts";
@@ -33,7 +33,6 @@ import { createApplyPatchTool } from "../core/exec/apply-patch/tool.ts";
 import { cachedFileFacts } from "../core/exec/file-facts.ts";
 import { createProcessTool } from "../core/exec/process-tool.ts";
 import { runCard } from "../core/exec/run-card.ts";
-import { OUTPUT_FILE_CHARS } from "../core/exec/run-record.ts";
 import { agentSettings, defaultAgentId, isSandboxed } from "../core/exec/settings.ts";
 import { processLimits } from "../core/process/limits.ts";
 import { Recordings } from "../core/process/recording.ts";
@@ -44,9 +43,11 @@ import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { createGatewayAgents } from "./agents.ts";
+import { createGatewayAnnouncements } from "./announcements.ts";
 import { buildChannels, localeOf, startChannel } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
+import { createCommandServices } from "./command-services.ts";
 import { createCompletions } from "./completions.ts";
 import { createGatewayCron } from "./cron.ts";
 import { createGatewayDeliveries } from "./deliveries.ts";
@@ -59,7 +60,7 @@ import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
 import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
 import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
-import { createPolicyService, explainCard } from "./policy-service.ts";
+import { createPolicyService } from "./policy-service.ts";
 import { Readiness } from "./readiness.ts";
 import { createRunLog } from "./run-log.ts";
 import { createGatewayRuns } from "./runs.ts";
@@ -274,36 +275,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     operatorRoute: OPERATOR_ROUTE,
     onSkip: (agent, why) => logger.debug({ agent, why }, "heartbeat skipped"),
   });
-  const announcements: Announcements = createAnnouncements({
-    clock,
-    wake: wakes.request,
-    approvals,
-    deliveries,
+  const announcements: Announcements = createGatewayAnnouncements({
+    ...{ clock, config, stateDir, approvals, deliveries, channels, onError },
     events: systemEvents,
-    wakeOnDenial: () => config().approvals.wakeOnDenial,
-    execConfig: (agentId) => agentSettings(config(), agentId, stateDir).exec,
-    approvalTargets: (record) => approvalTargets(config(), record, OPERATOR_ROUTE),
-    responsible: (origin) => {
-      const owners = ownerRoutes(config(), origin);
-      return owners.length > 0 ? owners : [OPERATOR_ROUTE];
-    },
-    async outputFile({ runId, totalChars, route }) {
-      const channel = channels.find((one) => one.id === route?.channel && one.accountId === route.accountId);
-      if (!channel?.capabilities.files || totalChars <= OUTPUT_FILE_CHARS) return undefined;
-      try {
-        return await runLog.file(runId);
-      } catch (error) {
-        // The card tells the end without it.
-        onError(error, `writing the output of ${runId} to a file`);
-        return undefined;
-      }
-    },
-    operatorRoute: OPERATOR_ROUTE,
-    endSeen: (runId) => {
-      const session = processSessions.byRun(runId);
-      return session?.endAcknowledged ? "acknowledged" : session?.endObserved ? "observed" : "no";
-    },
-    onError,
+    wake: wakes.request,
+    sessions: processSessions,
+    logFile: (runId) => runLog.file(runId),
   });
   const deadLetters = createDeadLetterDesk({
     queue,
@@ -335,14 +312,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     runLog: () => runLog,
     onTrouble: onError,
   });
-  const callProcess = elsewhere.process;
   const applyPatch = createPatchRequests({
     tool: createApplyPatchTool(),
     audit,
     sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
     onError,
   });
-  const invokeTool = createTools({ config, stateDir, newId, exec, process: callProcess, applyPatch });
+  const invokeTool = createTools({ config, stateDir, newId, exec, process: elsewhere.process, applyPatch });
   const agents = createGatewayAgents({
     ...{ store, queue, clock, config, stateDir, invokeTool, deliveries, channels, redactor, onError },
     events: systemEvents,
@@ -358,30 +334,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const about = { version, gatewayId, startedAtMs };
   const readiness = new Readiness({ store, queue, cluster, approvalsFile, channels, clock, ...about });
-  const services: CommandServices = {
-    commands: COMMANDS,
-    exec,
-    runs,
-    approvals,
-    sessions,
-    pairingDesk,
-    cron,
-    deadLetters,
-    bashEnabled: () => config().commands.bash,
-    bashForegroundMs: () => config().commands.bashForegroundMs,
-    process: callProcess,
-    stopRun: elsewhere.stopRun,
-    stopAll: elsewhere.stopAll,
-    stopTurns: agents.stop,
-    forgetConversation: agents.forget,
-    policy: policy.fields,
-    async explain(command, scope) {
-      const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
-      return explainCard(command, judged.decision);
-    },
-    status: () => readiness.status(),
-    runCard: (record) => runCard(record),
-  };
+  const services = createCommandServices({
+    ...{ config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters, elsewhere, agents, policy },
+    readiness,
+  });
   const ingress: Ingress = createIngress({
     store,
     queue,

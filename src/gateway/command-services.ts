@@ -1,0 +1,49 @@
+/** What chat commands may use, gathered from the gateway's services. */
+import { COMMANDS } from "../commands/registry.ts";
+import type { CommandServices } from "../commands/services.ts";
+import type { Turns } from "../agents/turns.ts";
+import type { NewId } from "../core/clock.ts";
+import type { Config } from "../core/config/schema.ts";
+import { runCard } from "../core/exec/run-card.ts";
+import type { Elsewhere } from "./elsewhere.ts";
+import { explainCard, type PolicyService } from "./policy-service.ts";
+import type { Readiness } from "./readiness.ts";
+
+export interface CommandServicesOptions
+  extends Pick<CommandServices, "exec" | "runs" | "approvals" | "sessions" | "pairingDesk" | "cron" | "deadLetters"> {
+  readonly config: () => Config;
+  readonly newId: NewId;
+  readonly elsewhere: Elsewhere;
+  readonly agents: Pick<Turns, "stop" | "forget">;
+  readonly policy: PolicyService;
+  readonly readiness: Readiness;
+}
+
+export function createCommandServices(options: CommandServicesOptions): CommandServices {
+  const { config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters } = options;
+  const { elsewhere, agents, policy, readiness } = options;
+  return {
+    commands: COMMANDS,
+    exec,
+    runs,
+    approvals,
+    sessions,
+    pairingDesk,
+    cron,
+    deadLetters,
+    bashEnabled: () => config().commands.bash,
+    bashForegroundMs: () => config().commands.bashForegroundMs,
+    process: elsewhere.process,
+    stopRun: elsewhere.stopRun,
+    stopAll: elsewhere.stopAll,
+    stopTurns: agents.stop,
+    forgetConversation: agents.forget,
+    policy: policy.fields,
+    async explain(command, scope) {
+      const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
+      return explainCard(command, judged.decision);
+    },
+    status: () => readiness.status(),
+    runCard: (record) => runCard(record),
+  };
+}
