@@ -3,11 +3,12 @@
  * by one writer at a time across processes; what can not be read closes the host and is never written over.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock, NewId } from "../clock.ts";
 import { withFileLock } from "../config/lock.ts";
 import { distrust, isSymlink } from "../config/paths.ts";
+import { replaceFile } from "../config/replace-file.ts";
 import { ExecError } from "../errors.ts";
 import type { HostPolicyLayer } from "../policy/resolve.ts";
 import type { AllowlistEntry } from "../policy/types.ts";
@@ -27,7 +28,6 @@ export const APPROVALS_FILE = "exec-approvals.json";
 /** The newest content that was readable, for a person to go back to (`doctor --fix`). */
 export const LAST_GOOD_SUFFIX = ".last-good";
 
-const FILE_MODE = 0o600;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Uses of rules are written together, this long after the first. */
 const USAGE_FLUSH_MS = 10_000;
@@ -257,30 +257,7 @@ class DiskApprovalsFile implements ApprovalsFile {
     }
   }
 
-  /** Written beside it, flushed, then renamed over: a crash leaves the old file or the new one. */
   #replace(path: string, text: string): void {
-    const temporary = `${path}.${this.#options.newId()}.tmp`;
-    try {
-      const fd = openSync(temporary, "wx", FILE_MODE);
-      try {
-        writeFileSync(fd, text);
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
-      renameSync(temporary, path);
-      const directory = openSync(dirname(path), "r");
-      try {
-        fsyncSync(directory);
-      } finally {
-        closeSync(directory);
-      }
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw new ExecError(
-        "invalid-argument",
-        `${path} was not changed: it can not be written (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
-      );
-    }
+    replaceFile(path, text, { uniqueId: this.#options.newId() });
   }
 }

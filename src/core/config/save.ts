@@ -1,20 +1,9 @@
 /** Puts a new configuration text in place: whole or not at all, with the old one kept. */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, copyFileSync, existsSync, openSync, readlinkSync, renameSync, rmSync } from "node:fs";
 import { ExecError } from "../errors.ts";
 import { isSymlink } from "./paths.ts";
+import { PRIVATE_FILE_MODE, replaceFile } from "./replace-file.ts";
 
-const FILE_MODE = 0o600;
 /** `.bak` is the newest, `.bak.4` the oldest. */
 const BACKUPS = 5;
 
@@ -26,25 +15,14 @@ export function saveConfigText(path: string, text: string, uniqueId: string): st
       `${path} is a symbolic link to ${readlinkSync(path)} and is not replaced. Change that file, or name it in OPENCLAW_CONFIG_PATH.`,
     );
   }
-  const temporary = `${path}.${uniqueId}.tmp`;
-  try {
-    const fd = openSync(temporary, "wx", FILE_MODE);
-    try {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    const backup = existsSync(path) ? keepBackup(path) : undefined;
-    renameSync(temporary, path);
-    syncDirectory(dirname(path));
-    return backup;
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new ExecError("invalid-argument", `${path} was not changed: it can not be written (${code}).`);
-  }
+  let backup: string | undefined;
+  replaceFile(path, text, {
+    uniqueId,
+    beforeRename() {
+      if (existsSync(path)) backup = keepBackup(path);
+    },
+  });
+  return backup;
 }
 
 function keepBackup(path: string): string {
@@ -54,19 +32,8 @@ function keepBackup(path: string): string {
   }
   const fresh = `${name(0)}.tmp`;
   rmSync(fresh, { force: true });
-  closeSync(openSync(fresh, "wx", FILE_MODE));
+  closeSync(openSync(fresh, "wx", PRIVATE_FILE_MODE));
   copyFileSync(path, fresh);
   renameSync(fresh, name(0));
   return name(0);
-}
-
-/** The rename itself must survive a power cut; not every system can do that. */
-function syncDirectory(path: string): void {
-  if (process.platform === "win32") return;
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -8,7 +8,7 @@ import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 import { CommandText } from "./command-text.tsx";
 import { Decide, type Step } from "./decide.tsx";
-import { type Fact, Facts, Prose, Revealed } from "./facts.tsx";
+import { type Fact, Facts, Prose, Revealed, StoredRules } from "./facts.tsx";
 import { CheckIcon, ClockIcon, CrossIcon, QuestionIcon, WarningIcon } from "./icons.tsx";
 import { usePress } from "./use-press.ts";
 
@@ -117,14 +117,7 @@ function Receipt({
   return (
     <fieldset class="step">
       <legend class="off-screen">{words.takeBackTitle}</legend>
-      <p class="step-title">{words.alwaysStored}:</p>
-      <ul class="stored">
-        {card.always.map((sentence) => (
-          <li key={sentence}>
-            <Prose text={sentence} />
-          </li>
-        ))}
-      </ul>
+      <StoredRules title={words.alwaysStored} rules={card.always} />
       <div class="actions">
         {asked ? (
           <>

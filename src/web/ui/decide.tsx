@@ -5,7 +5,7 @@ import type { ApprovalDecision } from "../../core/policy/types.ts";
 import type { Messages } from "../../core/words/messages.ts";
 import { later } from "../platform.ts";
 import { useReader } from "../words/reader.ts";
-import { Prose } from "./facts.tsx";
+import { StoredRules } from "./facts.tsx";
 
 /** The gateway's limit for a comment (protocol/frames.ts). */
 const MAX_COMMENT = 500;
@@ -63,20 +63,24 @@ function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
   );
 }
 
+function BackToChoice({ busy, words, go }: Pick<DecideProps, "busy" | "words" | "go">) {
+  return (
+    <>
+      <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
+        {words.cancel}
+      </button>
+      {busy && <Waiting />}
+    </>
+  );
+}
+
 function ConfirmAlways({ card, off, busy, words, go, decide }: DecideProps) {
   const confirm = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => confirm.current?.focus(), []);
   return (
     <fieldset class="step">
       <legend class="off-screen">{words.alwaysConfirmTitle}</legend>
-      <p class="step-title">{words.alwaysStores}:</p>
-      <ul class="stored">
-        {card.always.map((sentence) => (
-          <li key={sentence}>
-            <Prose text={sentence} />
-          </li>
-        ))}
-      </ul>
+      <StoredRules title={words.alwaysStores} rules={card.always} />
       <div class="actions">
         <button
           ref={confirm}
@@ -87,10 +91,7 @@ function ConfirmAlways({ card, off, busy, words, go, decide }: DecideProps) {
         >
           {words.allowAlways}
         </button>
-        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          {words.cancel}
-        </button>
-        {busy && <Waiting />}
+        <BackToChoice busy={busy} words={words} go={go} />
       </div>
     </fieldset>
   );
@@ -125,10 +126,7 @@ function GiveReason({ off, busy, words, go, decide }: DecideProps) {
         <button type="submit" class="button button-danger" disabled={off}>
           {words.deny}
         </button>
-        <button type="button" class="button" disabled={busy} onClick={() => go("choose")}>
-          {words.cancel}
-        </button>
-        {busy && <Waiting />}
+        <BackToChoice busy={busy} words={words} go={go} />
       </div>
     </form>
   );

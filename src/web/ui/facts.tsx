@@ -55,3 +55,19 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
     </dl>
   );
 }
+
+/** The rules that "Allow always" stores, each as its sentence. */
+export function StoredRules({ title, rules }: { readonly title: string; readonly rules: readonly string[] }) {
+  return (
+    <>
+      <p class="step-title">{title}:</p>
+      <ul class="stored">
+        {rules.map((rule) => (
+          <li key={rule}>
+            <Prose text={rule} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
