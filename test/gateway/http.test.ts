@@ -4,24 +4,13 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ExecError } from "../../src/core/errors.ts";
 import { startServer } from "../../src/gateway/server.ts";
 import type { ToolResult } from "../../src/gateway/server-deps.ts";
-import { startTestServer, type TestServer, type TestServerOptions, TOKEN } from "./test-server.ts";
+import { type TestServer, TOKEN, testServers } from "./test-server.ts";
 
-let running: TestServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.map((server) => server.stop()));
-  running = [];
-});
-
-async function start(options?: TestServerOptions): Promise<TestServer> {
-  const started = await startTestServer(options);
-  running.push(started);
-  return started;
-}
+const start = testServers();
 
 interface Reply {
   readonly status: number;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { afterEach } from "vitest";
 import type { Inbound } from "../../src/channels/channel.ts";
 import { WebChannel } from "../../src/channels/web/adapter.ts";
 import { createAudit } from "../../src/core/audit/audit.ts";
@@ -118,5 +119,18 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await store.close();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** Servers that are stopped after each test of the file. */
+export function testServers(): (options?: TestServerOptions) => Promise<TestServer> {
+  const running: TestServer[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  });
+  return async (options) => {
+    const started = await startTestServer(options);
+    running.push(started);
+    return started;
   };
 }

@@ -1,23 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { TextCard } from "../../src/core/cards.ts";
 import { CLOSE_CODES, MAX_FRAME_BYTES_BEFORE_AUTH } from "../../src/protocol/frames.ts";
-import { startTestServer, type TestServer, type TestServerOptions, TOKEN } from "./test-server.ts";
+import { type TestServer, TOKEN, testServers } from "./test-server.ts";
 import { WsClient } from "./ws-client.ts";
 
-let running: TestServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.map((server) => server.stop()));
-  running = [];
-});
-
-async function start(options?: TestServerOptions): Promise<TestServer> {
-  const started = await startTestServer(options);
-  running.push(started);
-  return started;
-}
+const start = testServers();
 
 const hello = (token: string | undefined = TOKEN) => ({
   protocol: 1 as const,
