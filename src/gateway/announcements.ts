@@ -19,7 +19,8 @@ export interface GatewayAnnouncementsOptions
 }
 
 export function createGatewayAnnouncements(options: GatewayAnnouncementsOptions): Announcements {
-  const { clock, wake, approvals, deliveries, events, onError, config, stateDir, channels, sessions, logFile } = options;
+  const { clock, wake, approvals, deliveries, events, onError, config, stateDir, channels, sessions, logFile } =
+    options;
   return createAnnouncements({
     clock,
     wake,

@@ -1,7 +1,8 @@
 /** What chat commands may use, gathered from the gateway's services. */
+
+import type { Turns } from "../agents/turns.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
-import type { Turns } from "../agents/turns.ts";
 import type { NewId } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { runCard } from "../core/exec/run-card.ts";
