@@ -50,6 +50,7 @@ export interface Messages {
     readonly notShown: string;
   };
   readonly run: {
+    readonly started: string;
     readonly running: (clock: string) => string;
     /** It waits for a place among the commands that run. */
     readonly queued: (clock: string) => string;

@@ -1,13 +1,18 @@
 import type { Card } from "../../core/cards.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import type { Chat } from "../chat.ts";
+import { useReader } from "../words/reader.ts";
+import { approvalTitle } from "./approval-card.tsx";
 
-function announcement(card: Card): string {
+function announcement(card: Card, { approval, run }: Messages): string {
   switch (card.kind) {
     case "approval":
-      return card.state === "pending" ? `Approval needed: ${card.command}` : `${card.state}: ${card.command}`;
-    case "run":
-      if (card.state === "running") return `Running: ${card.command}`;
-      return `${card.outcome ?? "ended"}${typeof card.exitCode === "number" ? `, exit ${card.exitCode}` : ""}: ${card.command}`;
+      return `${approvalTitle(card, approval)}: ${card.command}`;
+    case "run": {
+      if (card.state === "running") return `${run.started}: ${card.command}`;
+      const code = typeof card.exitCode === "number" ? `, ${run.exitCode(card.exitCode)}` : "";
+      return `${run.outcome[card.outcome ?? "lost"]}${code}: ${card.command}`;
+    }
     case "text":
       return [card.title, card.text].filter((part) => part !== undefined).join(". ");
     case "said":
@@ -18,9 +23,10 @@ function announcement(card: Card): string {
 /** Tells a screen reader what came, in one short line; the cards themselves stay silent while output streams. */
 export function Announcer({ chat }: { readonly chat: Chat }) {
   const news = chat.news.value;
+  const { messages } = useReader();
   return (
     <div class="off-screen" aria-live="polite" role="status">
-      {news === undefined ? "" : announcement(news.card)}
+      {news === undefined ? "" : announcement(news.card, messages)}
     </div>
   );
 }

@@ -17,27 +17,28 @@ const HURRY_MS = 60_000;
 
 type Words = Messages["approval"];
 
-function outcome(
-  card: ApprovalCard,
-  words: Words,
-): { readonly title: string; readonly tone: string; readonly icon: JSX.Element } {
+export function approvalTitle(card: ApprovalCard, words: Words): string {
   switch (card.state) {
     case "pending":
-      return { title: words.titlePending, tone: "pending", icon: <QuestionIcon /> };
+      return words.titlePending;
     case "allowed":
-      return {
-        title: card.decision === "allow-always" ? words.titleAllowedAlways : words.titleAllowedOnce,
-        tone: "good",
-        icon: <CheckIcon />,
-      };
+      return card.decision === "allow-always" ? words.titleAllowedAlways : words.titleAllowedOnce;
     case "denied":
-      return { title: words.titleDenied, tone: "bad", icon: <CrossIcon /> };
+      return words.titleDenied;
     case "expired":
-      return { title: words.titleExpired, tone: "quiet", icon: <ClockIcon /> };
+      return words.titleExpired;
     case "cancelled":
-      return { title: words.titleCancelled, tone: "quiet", icon: <CrossIcon /> };
+      return words.titleCancelled;
   }
 }
+
+const LOOK: Readonly<Record<ApprovalCard["state"], { readonly tone: string; readonly icon: () => JSX.Element }>> = {
+  pending: { tone: "pending", icon: QuestionIcon },
+  allowed: { tone: "good", icon: CheckIcon },
+  denied: { tone: "bad", icon: CrossIcon },
+  expired: { tone: "quiet", icon: ClockIcon },
+  cancelled: { tone: "quiet", icon: CrossIcon },
+};
 
 function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
   const { now } = useCardContext();
@@ -148,7 +149,8 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
   const box = useRef<HTMLElement>(null);
   const pending = card.state === "pending";
   const off = busy || !context.connected.value;
-  const { title, tone, icon } = outcome(card, words);
+  const title = approvalTitle(card, words);
+  const { tone, icon: Icon } = LOOK[card.state];
 
   const decide = (decision: ApprovalDecision, comment?: string) => {
     // The pressed button goes off and would take the focus with it.
@@ -188,7 +190,9 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
       onKeyDown={onKeyDown}
     >
       <header class="card-head">
-        <span class="card-icon">{icon}</span>
+        <span class="card-icon">
+          <Icon />
+        </span>
         <div class="card-title">
           <h3 id={titleId}>{title}</h3>
           <DecidedBy card={card} words={words} />

@@ -46,6 +46,7 @@ export const cards: Messages = {
     notShown: "The whole command could not be shown, so this request can not be decided here.",
   },
   run: {
+    started: "Running",
     running: (clock) => `Running for ${clock}`,
     queued: (clock) => `Waiting in line for ${clock}`,
     outcome: {

@@ -46,6 +46,7 @@ export const cards: Messages = {
     notShown: "De hele opdracht kon niet worden getoond, dus hier kan niet worden beslist.",
   },
   run: {
+    started: "Loopt",
     running: (clock) => `Loopt al ${clock}`,
     queued: (clock) => `Wacht al ${clock} op zijn beurt`,
     outcome: {

@@ -46,6 +46,7 @@ export const cards: Messages = {
     notShown: "O comando inteiro não pôde ser mostrado, então não é possível decidir aqui.",
   },
   run: {
+    started: "Em execução",
     running: (clock) => `Executando há ${clock}`,
     queued: (clock) => `Na fila há ${clock}`,
     outcome: {

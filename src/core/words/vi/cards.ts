@@ -43,6 +43,7 @@ export const cards: Messages = {
     notShown: "Không hiển thị được toàn bộ lệnh nên không thể quyết định tại đây.",
   },
   run: {
+    started: "Đang chạy",
     running: (clock) => `Đang chạy ${clock}`,
     queued: (clock) => `Đang chờ đến lượt ${clock}`,
     outcome: {
