@@ -33,6 +33,9 @@ export interface TurnsOptions extends AttemptOptions, EndingOptions {
   readonly events: SystemEvents;
 }
 
+/** How long the rest of a message may take that its platform has cut (channels.md section 7). */
+const REST_MS = 1_500;
+
 export interface SpokenTo {
   readonly eventId: string;
   readonly atMs: number;
@@ -41,6 +44,8 @@ export interface SpokenTo {
   readonly route: Route;
   readonly agentId: string;
   readonly sessionKey: string;
+  /** It may be the first part of more: the turn waits a moment for the rest. */
+  readonly mayBeCut?: boolean;
 }
 
 export interface StopWish {
@@ -85,8 +90,9 @@ export function createTurns(options: TurnsOptions): Turns {
   const parts = { ...options, transcripts, inbox };
   const end = (ending: Ending) => endTurn(ending, parts);
 
-  async function enqueue(data: TurnData, id: string): Promise<void> {
-    await queue.add<TurnData>({ name: TURN_JOB, id: `turn:${id}`, key: data.sessionKey, data, attempts: ATTEMPTS });
+  async function enqueue(data: TurnData, id: string, delayMs = 0): Promise<void> {
+    const job = { name: TURN_JOB, id: `turn:${id}`, key: data.sessionKey, data, attempts: ATTEMPTS };
+    await queue.add<TurnData>({ ...job, delayMs });
   }
 
   async function work(job: Job<TurnData>): Promise<void> {
@@ -210,13 +216,13 @@ export function createTurns(options: TurnsOptions): Turns {
       await enqueue({ sessionKey, agentId }, id);
     },
 
-    async take({ eventId, atMs, text, actor, route, agentId, sessionKey }) {
+    async take({ eventId, atMs, text, actor, route, agentId, sessionKey, mayBeCut = false }) {
       if (!hasModel(agentId)) return "no-model";
       const { maxWaiting } = turnLimits(config(), agentId);
       const item: WaitingMessage = { kind: "message", id: eventId, sessionKey, atMs, text, actor, route };
       const put = await inbox.put(item, maxWaiting);
       if (put === "full") return "full";
-      if (put === "taken") await enqueue({ sessionKey, agentId }, eventId);
+      if (put === "taken") await enqueue({ sessionKey, agentId }, eventId, mayBeCut ? REST_MS : 0);
       return "taken";
     },
 

@@ -154,6 +154,7 @@ export function createIngress(options: IngressOptions): Ingress {
       route: event.route,
       agentId: context.agentId,
       sessionKey: context.sessionKey,
+      ...(event.mayBeCut ? { mayBeCut: true } : {}),
     });
     if (taken === "full") {
       throw new ExecError("rate-limited", phrase("error.agent.full"));

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ModelEmulator, type ScriptedAnswer } from "../emulators/model/model-emulator.ts";
 import { eventually } from "../support/state.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
+import { openTelegram } from "./places/telegram.ts";
 import { type OpenBeside, stage, WAIT_MS } from "./stage.ts";
 
 const exec = (command: string): ScriptedAnswer => ({ calls: [{ name: "exec", args: { command } }] });
@@ -180,4 +181,22 @@ describe.each(EVERYWHERE)("a heartbeat on %s", (name, open) => {
     expect(model().requests.some((one) => one.lastUser.includes("Heartbeat."))).toBe(true);
     expect(model().violations).toEqual([]);
   }, 90_000);
+});
+
+describe("words that Telegram cut in two", () => {
+  const { beside, model } = modelBeside();
+  const on = stage(openTelegram, { beside });
+
+  it("are one turn: the agent begins when the rest is there", async () => {
+    const { place } = on;
+    const mark = on.fresh("both halves");
+    model().script({ text: `${mark} are here` });
+    await place.say(place.owner, place.direct(place.owner), `${"first ".repeat(682)}part`);
+    await place.say(place.owner, place.direct(place.owner), "and the rest of it");
+    await on.shows(place.direct(place.owner), [mark]);
+    expect(model().requests).toHaveLength(1);
+    const [request] = model().requests;
+    expect(request?.body).toContain("first first");
+    expect(request?.body).toContain("and the rest of it");
+  });
 });

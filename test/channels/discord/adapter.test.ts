@@ -674,6 +674,18 @@ describe("discord adapter: connection", () => {
     await expect.poll(texts, { timeout: 8000 }).toEqual(["during 0", "during 1", "during 2", "after"]);
   }, 60_000);
 
+  it("a gateway that answers no heartbeat any more is left and come back to, and nothing said meanwhile is lost", async () => {
+    emulator.gateway.heartbeatIntervalMs = 250;
+    await connected();
+    const resumes = emulator.gateway.resumes;
+    emulator.gateway.acknowledgesHeartbeats = false;
+    await expect.poll(() => emulator.gateway.connected(), { timeout: 8000, interval: 10 }).toBe(0);
+    await emulator.say(alice, room, "in the silence");
+    emulator.gateway.acknowledgesHeartbeats = true;
+    await expect.poll(() => emulator.gateway.resumes, { timeout: 8000 }).toBeGreaterThan(resumes);
+    expect(await event()).toMatchObject({ kind: "message", text: "in the silence" });
+  }, 30_000);
+
   it("what was said while there was no session is read and heard once, up to five minutes back, in order", async () => {
     await connected();
     const texts = (): string[] => events.flatMap((one) => (one.kind === "message" ? [one.text] : []));
