@@ -127,7 +127,9 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
       if (entry.name !== called) command.action(() => undefined);
       else await entry.define(command, cli);
     }
-    await program.parseAsync([...argv], { from: "user" });
+    // The help of a command that is not there would be the help of everything, without a word of the mistake.
+    const mistaken = called !== undefined && !COMMANDS.some(({ name }) => name === called);
+    await program.parseAsync(mistaken ? [called] : [...argv], { from: "user" });
     return code;
   } catch (error) {
     return failure(error, io);

@@ -31,6 +31,7 @@ describe("the command line", () => {
     [["config", "unset"], "Missing required argument 'key'"],
     [["config", "file", "extra"], "Too many arguments"],
     [["nope"], "Unknown command 'nope'.\nAdd --help to see what it takes."],
+    [["nope", "--help"], "Unknown command 'nope'.\nAdd --help to see what it takes."],
     [["tool", "a", "b"], "Add --help to see what it takes."],
   ])("%j is a usage error that says what was meant", async (argv, message) => {
     const { code, out, err } = await cliHome().run(...argv);
