@@ -243,6 +243,18 @@ export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
       totalChars: 400,
     },
   ],
+  [
+    "Finished, long output",
+    {
+      ...finished,
+      runId: "run-long",
+      command: "seq 1 2000",
+      head: `${Array.from({ length: 40 }, (_, at) => String(at + 1)).join("\n")}\n4`,
+      tail: `${Array.from({ length: 60 }, (_, at) => String(1941 + at)).join("\n")}\n`,
+      totalChars: 8893,
+      totalLines: 2000,
+    },
+  ],
   ["Text", { ...text, text: "Approved commands run at once. You will hear from them here." }],
   [
     "Values and where they come from",

@@ -127,6 +127,18 @@ describeWithBrowser("the page in a browser", () => {
     expect(await card().getByRole("button", { name: "Take back" }).count()).toBe(0);
   });
 
+  test("an ended run shows how a long output began and ended, and how many lines are between", async () => {
+    const long = GALLERY.find(([name]) => name === "Finished, long output")?.[1];
+    if (long?.kind !== "run") throw new Error("the gallery has no such card");
+    gateway.put(long, "run");
+    await open();
+    await page.getByText("… 1920 lines left out …").waitFor();
+    const shown = await page.locator(".run .output").allTextContents();
+    expect(shown.map((text) => text.trim().split("\n").length)).toEqual([20, 60]);
+    gateway.put({ ...long, totalLines: 70 }, "run");
+    await page.getByText("Last 300 of 8893 characters").waitFor();
+  });
+
   test("a question is answered by its buttons: nothing is claimed before the gateway says so", async () => {
     const asked = GALLERY.find(([name]) => name === "Somebody asks to be let in")?.[1];
     if (asked?.kind !== "text") throw new Error("the gallery has no such card");

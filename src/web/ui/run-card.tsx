@@ -99,6 +99,23 @@ function useCurrentTail(card: RunCard): string {
   return better ? soFar.text : card.tail;
 }
 
+/** Lines of the beginning that are shown over the end. */
+const BEGIN_LINES = 20;
+
+/** How a long output began, and how much is between that and its end. Nothing where the two would overlap. */
+function beginningOf(card: RunCard, words: Words): { readonly text: string; readonly gap: string } | undefined {
+  if (card.state === "running" || card.head === undefined) return undefined;
+  const lines = card.head.split("\n");
+  const text = lines.slice(0, Math.min(BEGIN_LINES, lines.length - 1)).join("\n");
+  if (text === "") return undefined;
+  if (card.totalLines === undefined) {
+    return { text, gap: words.charactersLeftOut(Math.max(1, card.totalChars - text.length - card.tail.length)) };
+  }
+  const below = plainText(card.tail).trimEnd().split("\n").length;
+  const left = card.totalLines - text.split("\n").length - below;
+  return left > 0 ? { text, gap: words.linesLeftOut(left) } : undefined;
+}
+
 export function RunView({ card, titleId }: { readonly card: RunCard; readonly titleId: string }) {
   const context = useCardContext();
   const { busy, trouble, press } = usePress(card);
@@ -110,6 +127,7 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
   const off = busy || !context.connected.value;
   const tail = useCurrentTail(card);
   const partial = card.totalChars > card.tail.length;
+  const begin = beginningOf(card, words);
 
   const act = (action: RunAction) => {
     if (action === "full-log") context.showLog({ runId: card.runId, command: card.command });
@@ -134,7 +152,14 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
         <p class="no-output">{running ? words.noOutputYet : words.noOutput}</p>
       ) : (
         <div class="output-box">
-          {partial && <p class="output-more">{words.lastOf(card.tail.length, card.totalChars)}</p>}
+          {begin !== undefined ? (
+            <>
+              <Output text={begin.text} label={own.card.output} />
+              <p class="output-more">{begin.gap}</p>
+            </>
+          ) : (
+            partial && <p class="output-more">{words.lastOf(card.tail.length, card.totalChars)}</p>
+          )}
           <Output text={tail} label={own.card.output} follow />
           <CopyButton text={() => plainText(tail)} label={own.card.copyOutput} />
         </div>
