@@ -124,6 +124,12 @@ async function open(
         "chat.postEphemeral": { count: 100, perMs: 60_000 },
         "files.getUploadURLExternal": { count: 100, perMs: 60_000 },
         "files.completeUploadExternal": { count: 100, perMs: 60_000 },
+        "conversations.history": { count: 50, perMs: 60_000 },
+        "conversations.replies": { count: 50, perMs: 60_000 },
+        "conversations.open": { count: 50, perMs: 60_000 },
+        "users.info": { count: 100, perMs: 60_000 },
+        "reactions.add": { count: 50, perMs: 60_000 },
+        "reactions.remove": { count: 50, perMs: 60_000 },
       };
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
