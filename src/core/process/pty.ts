@@ -107,8 +107,8 @@ export function spawnPty(
     // From here on the library may close the descriptor at any time, and its number may be given to another file.
     input.stop();
     lastData = performance.now();
-    // In the next turn: what was read together with the mark is handed out first.
-    const marked = slave.finish(() => setImmediate(release));
+    // Not at once: what was read together with the mark is handed out first.
+    const marked = slave.finish(() => queueMicrotask(release));
     releaseWhenQuiet(marked ? MARK_LATE_MS : QUIET_AFTER_EXIT_MS);
   };
   // node-pty tells the exit only after the terminal has closed, or 200 ms late; SIGCHLD tells it at once.
