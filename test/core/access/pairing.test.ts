@@ -2,6 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CODE_TTL_MS, createPairing, type Pairing, type PairingRequest } from "../../../src/core/access/pairing.ts";
 import type { JobSpec, Queue } from "../../../src/core/events/queue.ts";
 import type { Actor, Route } from "../../../src/core/route.ts";
+import { openState } from "../../../src/core/store/open-state.ts";
+import type { Store } from "../../../src/core/store/store.ts";
+import { redisAvailable, startRedis } from "../../support/redis.ts";
+import { requireOrSkip } from "../../support/require.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
 const owner = (id: string): Actor => ({ kind: "person", channel: "slack", accountId: "default", id, display: id });
@@ -20,9 +24,9 @@ beforeEach(async () => {
 });
 afterEach(() => state.dispose());
 
-function open(queue: Queue = state.queue): Pairing {
+function open(queue: Queue = state.queue, store: Store = state.store): Pairing {
   return createPairing({
-    ...{ store: state.store, queue, clock },
+    ...{ store, queue, clock },
     newId: () => crypto.randomUUID(),
     askers: () => [ownersDm],
     onDecided: async () => {},
@@ -41,29 +45,33 @@ async function ask(pairing: Pairing, askedBy?: string): Promise<PairingRequest> 
   return asked.request;
 }
 
+/** Twenty owners answer in every way there is, at one or more gateways: one of them decides. */
+async function race(gateways: readonly [Pairing, ...Pairing[]]): Promise<void> {
+  for (const one of gateways) await start(one);
+  const [pairing] = gateways;
+  const { id, code } = await ask(pairing);
+  const answers = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, at) => {
+      const decision = at % 2 === 0 ? "approve" : "dismiss";
+      const by = owner(`U0OWNER${at}`);
+      const gateway = gateways[at % gateways.length] ?? pairing;
+      return at % 3 === 0 ? gateway.decide(code, decision, by) : gateway.answer(id, decision, by);
+    }),
+  );
+  const applied = answers.filter((one) => one.status === "fulfilled" && one.value.applied);
+  expect(applied).toHaveLength(1);
+  await eventually(() => settled.length === 1);
+  const { status, decidedBy } = settled[0] as PairingRequest;
+  for (const one of answers) {
+    if (one.status === "fulfilled") expect(one.value.request).toMatchObject({ status, decidedBy });
+    else expect(one.reason).toMatchObject({ code: "approval-already-decided" });
+  }
+  expect(await pairing.isPaired("slack", "default", sam.id)).toBe(status === "approved");
+  expect(await pairing.list()).toEqual([]);
+}
+
 describe("a pairing request", () => {
-  it("is decided once by twenty answers at the same time, and all learn the same", async () => {
-    const pairing = open();
-    await start(pairing);
-    const { id, code } = await ask(pairing);
-    const answers = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, at) => {
-        const decision = at % 2 === 0 ? "approve" : "dismiss";
-        const by = owner(`U0OWNER${at}`);
-        return at % 3 === 0 ? pairing.decide(code, decision, by) : pairing.answer(id, decision, by);
-      }),
-    );
-    const applied = answers.filter((one) => one.status === "fulfilled" && one.value.applied);
-    expect(applied).toHaveLength(1);
-    await eventually(() => settled.length === 1);
-    const { status, decidedBy } = settled[0] as PairingRequest;
-    for (const one of answers) {
-      if (one.status === "fulfilled") expect(one.value.request).toMatchObject({ status, decidedBy });
-      else expect(one.reason).toMatchObject({ code: "approval-already-decided" });
-    }
-    expect(await pairing.isPaired("slack", "default", sam.id)).toBe(status === "approved");
-    expect(await pairing.list()).toEqual([]);
-  });
+  it("is decided once by twenty answers at the same time, and all learn the same", () => race([open()]));
 
   it("expires after an hour by itself, and an answer after that grants nothing", async () => {
     const pairing = open();
@@ -130,5 +138,22 @@ describe("a pairing request", () => {
         code: "not-found",
       });
     await expect(pairing.decide(code, "approve", owner("U0ALICE"))).rejects.toMatchObject({ code: "rate-limited" });
+  });
+});
+
+requireOrSkip("redis-server", redisAvailable)("a pairing request on Redis", () => {
+  it("is decided once by twenty answers at two gateways, and told once", async () => {
+    const redis = await startRedis();
+    const gateway = () =>
+      openState({ stateDir: state.stateDir, clock, newId: () => crypto.randomUUID(), redisUrl: redis.url });
+    const states = [await gateway(), await gateway()] as const;
+    try {
+      const [first, second] = states.map(({ store, queue }) => open(queue, store));
+      await race([first as Pairing, second as Pairing]);
+      expect(settled).toHaveLength(1);
+    } finally {
+      for (const one of states) await one.close({ drainMs: 500 });
+      await redis.stop();
+    }
   });
 });
