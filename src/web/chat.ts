@@ -4,7 +4,7 @@ import type { PressAction } from "../core/cards.ts";
 import type { ChatEntry, CompletionItem, MethodResults, RecordingEntry } from "../protocol/frames.ts";
 import { ChatSync } from "./chat-sync.ts";
 import { Connection, type ConnectionState } from "./connection.ts";
-import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
+import { type Conversation, EMPTY, saidTexts, waiting } from "./conversation.ts";
 import { type KeyValue, Outbox, type OutgoingMessage } from "./outbox.ts";
 import { type Draft, draftOf, later, newId, surroundings } from "./platform.ts";
 import { RequestError } from "./request-error.ts";
@@ -23,7 +23,7 @@ export interface Chat {
   readonly trouble: ReadonlySignal<string | undefined>;
   /** The gateway's time in milliseconds, moved once a second: elapsed times agree on every device. */
   readonly now: ReadonlySignal<number>;
-  readonly pending: ReadonlySignal<ReturnType<typeof pendingApprovals>>;
+  readonly pending: ReadonlySignal<ReturnType<typeof waiting>>;
   /** Newest change told while the page looks on, for announcements. */
   readonly news: ReadonlySignal<ChatEntry | undefined>;
   readonly said: ReadonlySignal<readonly string[]>;
@@ -126,7 +126,7 @@ export function createChat(options: ChatOptions): Chat {
     trouble,
     now,
     news,
-    pending: computed(() => pendingApprovals(conversation.value)),
+    pending: computed(() => waiting(conversation.value)),
     said: computed(() => saidTexts(conversation.value)),
     draft: draftOf(session.chatId),
     send: (text) => sync.send(text),

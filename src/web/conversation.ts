@@ -1,5 +1,5 @@
 /** The messages of one chat as the gateway tells them, in order and each in its newest form. Pure. */
-import type { ApprovalCard, Card } from "../core/cards.ts";
+import type { Card } from "../core/cards.ts";
 import type { ChatEntry } from "../protocol/frames.ts";
 
 export interface Message {
@@ -66,10 +66,15 @@ export function withLive(conversation: Conversation, messageId: string, card: Ca
   return { ...conversation, messages };
 }
 
-export function pendingApprovals(conversation: Conversation): readonly (Message & { readonly card: ApprovalCard })[] {
-  return conversation.messages.flatMap((message) =>
-    message.card.kind === "approval" && message.card.state === "pending" ? [{ ...message, card: message.card }] : [],
-  );
+/** A card that asks somebody something and has no answer yet. */
+export function isWaiting(card: Card): boolean {
+  if (card.kind === "approval") return card.state === "pending";
+  return card.kind === "text" && (card.actions ?? []).length > 0;
+}
+
+/** Messages that wait for an answer, oldest first. */
+export function waiting(conversation: Conversation): readonly Message[] {
+  return conversation.messages.filter(({ card }) => isWaiting(card));
 }
 
 /** What was typed here before, oldest first, each text once in a row. */

@@ -7,7 +7,7 @@ import { computed, signal } from "@preact/signals";
 import { render } from "preact";
 import type { Chat } from "./chat.ts";
 import type { ConnectionState } from "./connection.ts";
-import { type Conversation, EMPTY, pendingApprovals, saidTexts } from "./conversation.ts";
+import { type Conversation, EMPTY, saidTexts, waiting } from "./conversation.ts";
 import { GALLERY, GALLERY_NOW } from "./gallery-cards.ts";
 import type { OutgoingMessage } from "./outbox.ts";
 import type { Theme } from "./theme.ts";
@@ -54,7 +54,7 @@ function staticChat(conversation: Conversation): Chat {
     loaded: signal(true),
     trouble: signal(undefined),
     now,
-    pending: computed(() => pendingApprovals(conversation)),
+    pending: computed(() => waiting(conversation)),
     news: signal(undefined),
     said: computed(() => saidTexts(conversation)),
     draft: { read: () => "", write() {} },

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApprovalCard, Card } from "../../src/core/cards.ts";
+import type { ApprovalCard, Card, TextCard } from "../../src/core/cards.ts";
 import type { ChatEntry } from "../../src/protocol/frames.ts";
-import { EMPTY, pendingApprovals, saidTexts, withEntries, withLive } from "../../src/web/conversation.ts";
+import { EMPTY, saidTexts, waiting, withEntries, withLive } from "../../src/web/conversation.ts";
 
 const card = (text: string): Card => ({ kind: "text", tone: "info", text });
 const actor = { kind: "person", channel: "web", accountId: "default", id: "operator" } as const;
@@ -68,7 +68,7 @@ describe("taking in entries", () => {
   });
 });
 
-test("approvals that wait are found, decided ones are not", () => {
+test("what waits for an answer is found, what was answered is not", () => {
   const approval: ApprovalCard = {
     kind: "approval",
     state: "pending",
@@ -88,11 +88,24 @@ test("approvals that wait are found, decided ones are not", () => {
     createdAtMs: 0,
     expiresAtMs: 1,
   };
-  const conversation = withEntries(EMPTY, [
-    { seq: 1, order: 1, messageId: "a", atMs: 1, card: approval },
-    { seq: 2, order: 2, messageId: "b", atMs: 1, card: { ...approval, approvalId: "2", state: "denied" } },
-  ]);
-  expect(pendingApprovals(conversation).map((message) => message.card.approvalId)).toEqual(["1"]);
+  const question: TextCard = {
+    kind: "text",
+    tone: "warning",
+    title: "Somebody asks to be let in",
+    actions: [{ label: "Approve", style: "success", press: { kind: "pairing", requestId: "r", decision: "approve" } }],
+  };
+  const cards: readonly Card[] = [
+    approval,
+    { ...approval, approvalId: "2", state: "denied" },
+    question,
+    { ...question, actions: [] },
+    { kind: "text", tone: "info", text: "hello" },
+  ];
+  const conversation = withEntries(
+    EMPTY,
+    cards.map((card, at) => ({ seq: at + 1, order: at + 1, messageId: `m${at}`, atMs: 1, card })),
+  );
+  expect(waiting(conversation).map(({ messageId }) => messageId)).toEqual(["m0", "m2"]);
 });
 
 test("what was said is recalled oldest first, repetitions once", () => {

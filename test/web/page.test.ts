@@ -145,12 +145,20 @@ describeWithBrowser("the page in a browser", () => {
     gateway.put(asked, "pairing");
     await open();
     const approve = page.getByRole("button", { name: "Approve" });
+    await approve.waitFor();
+    // It waits like an approval does: counted in the title, and reached by the same key.
+    await vi.waitFor(async () => expect(await page.title()).toMatch(/^\(1\)/), WAIT);
+    await page.keyboard.press("Escape");
+    await page.locator("body").click({ position: { x: 1, y: 1 } });
+    await page.keyboard.press("p");
+    expect(await page.locator("[data-waiting]").evaluate((card) => card === document.activeElement)).toBe(true);
     await approve.click();
     await vi.waitFor(() => expect(presses()).toEqual([asked.actions?.[0]?.press]), WAIT);
     expect(await approve.isDisabled()).toBe(true);
     gateway.put({ ...asked, tone: "success", title: "Let in", text: "Approved by operator.", actions: [] }, "pairing");
     await page.getByRole("heading", { name: "Let in" }).waitFor();
     expect(await page.getByRole("button", { name: /Approve|Dismiss/ }).count()).toBe(0);
+    await vi.waitFor(async () => expect(await page.title()).not.toMatch(/^\(/), WAIT);
   });
 
   test("allowing always shows what will be stored, and sends only after that was confirmed", async () => {

@@ -20,9 +20,9 @@ import { Refused, SignIn } from "./sign-in.tsx";
 const TAIL_LINES = 40;
 const TITLE = "openclaw-exec";
 
-/** Goes to the approval after the focused one, so that pressing again walks through all of them. */
+/** Goes to the question after the focused one, so that pressing again walks through all of them. */
 function focusNextPending(): void {
-  const cards = [...document.querySelectorAll<HTMLElement>(".approval.tone-pending")];
+  const cards = [...document.querySelectorAll<HTMLElement>("[data-waiting]")];
   const at = cards.findIndex((card) => card.contains(document.activeElement));
   const next = cards[(at + 1) % cards.length];
   next?.scrollIntoView({ block: "center" });

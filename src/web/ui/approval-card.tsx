@@ -183,6 +183,7 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
     <section
       ref={box}
       class={`card approval tone-${tone}`}
+      data-waiting={pending ? "" : undefined}
       aria-labelledby={titleId}
       tabIndex={pending ? 0 : -1}
       aria-keyshortcuts={pending ? "a Shift+A d Shift+D" : undefined}

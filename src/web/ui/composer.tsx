@@ -82,7 +82,8 @@ export function Composer({ chat, handle }: { readonly chat: Chat; readonly handl
     },
   }));
 
-  useEffect(() => chat.draft.write(text), [text, chat]);
+  // Not behind the next paint: a page that goes right after a keystroke keeps it.
+  useLayoutEffect(() => chat.draft.write(text), [text, chat]);
 
   // Browsers without `field-sizing` grow the field by hand.
   useLayoutEffect(() => {

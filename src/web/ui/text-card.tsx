@@ -1,5 +1,6 @@
 import type { TextAction, TextCard } from "../../core/cards.ts";
 import { plainText } from "../ansi.ts";
+import { isWaiting } from "../conversation.ts";
 import { useReader } from "../words/reader.ts";
 import { useCardContext } from "./card-context.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -47,9 +48,12 @@ export function TextView({ card, titleId }: { readonly card: TextCard; readonly 
   const { tone, icon: Icon } = LOOK[card.tone];
   const code = card.code;
   const { words: own } = useReader();
+  const asks = isWaiting(card);
   return (
     <section
       class={`card text tone-${tone}`}
+      data-waiting={asks ? "" : undefined}
+      tabIndex={asks ? 0 : undefined}
       {...(card.title === undefined ? { "aria-label": card.tone } : { "aria-labelledby": titleId })}
     >
       {card.title !== undefined ? (
