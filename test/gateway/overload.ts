@@ -44,7 +44,12 @@ export function overload(mode: string, optionsFor: () => Promise<TestGatewayOpti
           card.fields?.some((field) => field.label === "Waiting in line" && field.note === waiting.sessionId) === true,
       );
       await me.say("/process list");
-      await me.see("text", (card) => new RegExp(`${waiting.sessionId} queued`).test(card.code ?? ""));
+      await me.see(
+        "text",
+        (card) =>
+          card.fields?.some((field) => field.label === waiting.sessionId && /^waits in line/.test(field.value)) ===
+          true,
+      );
       await me.press({ kind: "run", action: "stop", runId: first.runId });
       expect(await me.ended("echo second")).toMatchObject({ runId: waiting.runId, outcome: "completed" });
     });
