@@ -11,9 +11,8 @@ import type { Card } from "../../src/core/cards.ts";
 import type { ChatEntry, ErrorBody, EventFrame, RequestFrame } from "../../src/protocol/frames.ts";
 import type { Surroundings } from "../../src/web/connection.ts";
 
-/** Short, for tests of silence. The page in a browser gets a long one: a busy machine is no lost connection. */
-const SHORT_TICK_MS = 60;
-const LONG_TICK_MS = 15_000;
+/** Long: a busy machine is no lost connection. Tests of silence ask for a shorter one. */
+const TICK_MS = 15_000;
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -42,8 +41,8 @@ export class ScriptedGateway {
   private readonly timer: NodeJS.Timeout;
   private readonly tickMs: number;
 
-  private constructor(page: string | undefined) {
-    this.tickMs = page === undefined ? SHORT_TICK_MS : LONG_TICK_MS;
+  private constructor(page: string | undefined, tickMs: number) {
+    this.tickMs = tickMs;
     this.http = createServer(async ({ url = "/" }, response) => {
       const path = new URL(url, "http://gateway").pathname;
       const content = page && (await readFile(join(page, path === "/" ? "index.html" : path)).catch(() => undefined));
@@ -61,8 +60,16 @@ export class ScriptedGateway {
   }
 
   /** `page`: a folder to serve beside the WebSocket. */
-  static async start({ port = 0, page }: { port?: number; page?: string } = {}): Promise<ScriptedGateway> {
-    const gateway = new ScriptedGateway(page);
+  static async start({
+    port = 0,
+    page,
+    tickMs = TICK_MS,
+  }: {
+    port?: number;
+    page?: string;
+    tickMs?: number;
+  } = {}): Promise<ScriptedGateway> {
+    const gateway = new ScriptedGateway(page, tickMs);
     await new Promise<void>((resolve) => gateway.http.listen(port, "127.0.0.1", resolve));
     return gateway;
   }
