@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ACK_TOKENS, DEFAULT_ACK_MAX_CHARS, visibleAnswer } from "../../../src/core/events/heartbeat-filter.ts";
+import { cpuMs } from "../../support/cpu.ts";
 
 const rest = (chars: number) => "x".repeat(chars);
 
@@ -60,8 +61,7 @@ describe("what of an answer reaches a chat", () => {
   });
 
   it("takes linear time for text that looks like dress all the way", () => {
-    const begun = performance.now();
-    visibleAnswer(`${"*".repeat(200_000)}x HEARTBEAT_O ${"*_ ".repeat(100_000)}`);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const hostile = `${"*".repeat(200_000)}x HEARTBEAT_O ${"*_ ".repeat(100_000)}`;
+    expect(cpuMs(() => visibleAnswer(hostile))).toBeLessThan(1_000);
   });
 });
