@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly open: number;
   /** Breaks every connection in the middle of whatever it carries; new ones are accepted. */
   cut(): void;
+  /** Cuts whenever a client sends something that `matches` instead of passing it on; undefined ends that. */
+  cutAt(matches: ((sent: string) => boolean) | undefined): void;
   /** From now on nothing passes and nobody is told, as behind a dead router; `false` lets everything pass again. */
   stall(stalled: boolean): void;
   stop(): Promise<void>;
@@ -16,6 +18,7 @@ export interface TcpProxy {
 export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isStalled = false;
+  let cutsAt: ((sent: string) => boolean) | undefined;
   const server = createServer((outside) => {
     const inside = connect(targetPort, "127.0.0.1");
     const pair = [outside, inside] as const;
@@ -24,7 +27,10 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
       [outside, inside],
       [inside, outside],
     ] as const) {
-      from.on("data", (chunk) => to.write(chunk));
+      from.on("data", (chunk) => {
+        if (from === outside && cutsAt?.(chunk.toString("latin1"))) cut();
+        else to.write(chunk);
+      });
       from.on("error", () => {});
       from.on("close", () => {
         to.destroy();
@@ -46,6 +52,9 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
       return pairs.size;
     },
     cut,
+    cutAt(matches) {
+      cutsAt = matches;
+    },
     stall(stalled) {
       isStalled = stalled;
       for (const pair of pairs) for (const socket of pair) stalled ? socket.pause() : socket.resume();

@@ -14,6 +14,9 @@ export const OPEN_TIMEOUT_MS = 5000;
 
 const HEALTH_KEY_TTL_MS = 60_000;
 
+/** Redis is there but refuses the subscription: it is asked again after this. */
+const SUBSCRIBE_RETRY_MS = 1000;
+
 export interface RedisStoreOptions {
   readonly url: string;
   /** Put before every key and topic. Default `openclaw:`. */
@@ -60,16 +63,20 @@ class RedisStore implements Store {
   readonly #link: RedisLink;
   readonly #topics: Topics;
   readonly #connectSubscriber: () => RedisLink;
+  readonly #onTrouble: OnTrouble;
   #subscriber: RedisLink | undefined;
 
   constructor(options: RedisStoreOptions) {
     const onTrouble = options.onTrouble ?? warnOfTrouble;
     const { url } = options;
+    this.#onTrouble = onTrouble;
     this.#prefix = options.prefix ?? DEFAULT_REDIS_PREFIX;
     this.#topics = new Topics(onTrouble);
     this.#link = new RedisLink({ url, name: "openclaw-store", onTrouble, extra: { scripts: SCRIPTS } });
     this.#connectSubscriber = () => {
-      const subscriber = new RedisLink({ url, name: "openclaw-topics", onTrouble, extra: { autoResubscribe: true } });
+      // ioredis would subscribe again without looking at the answer: a connection that breaks just then would end the gateway.
+      const subscriber = new RedisLink({ url, name: "openclaw-topics", onTrouble, extra: { autoResubscribe: false } });
+      subscriber.redis.on("ready", () => void this.#subscribeAgain(subscriber));
       subscriber.redis.on("message", (channel: string, message: string) => {
         this.#topics.deliver(channel.slice(this.#topicKey("").length), message);
       });
@@ -195,6 +202,21 @@ class RedisStore implements Store {
       if (this.#topics.has(topic) || subscriber.redis.status !== "ready") return;
       await subscriber.run((redis) => redis.unsubscribe(this.#topicKey(topic)));
     };
+  }
+
+  /** On a new connection, to all there is. One that breaks meanwhile is followed by another. */
+  async #subscribeAgain(subscriber: RedisLink): Promise<void> {
+    const topics = this.#topics.names().map((topic) => this.#topicKey(topic));
+    if (topics.length === 0) return;
+    try {
+      await subscriber.redis.subscribe(...topics);
+    } catch (error) {
+      if (subscriber.redis.status !== "ready") return;
+      this.#onTrouble("Messages of other gateways can not be heard; trying again", error);
+      setTimeout(() => {
+        if (subscriber.redis.status === "ready") void this.#subscribeAgain(subscriber);
+      }, SUBSCRIBE_RETRY_MS).unref();
+    }
   }
 
   async health(): Promise<void> {

@@ -5,6 +5,7 @@ import { OPEN_TIMEOUT_MS, openRedisStore } from "../../../src/core/store/redis-s
 import type { Store } from "../../../src/core/store/store.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../../support/redis.ts";
 import { requireOrSkip } from "../../support/require.ts";
+import { tcpProxy } from "../../support/tcp-proxy.ts";
 
 const WAIT = { timeout: 10_000, interval: 20 };
 
@@ -81,6 +82,33 @@ requireOrSkip("redis-server", redisAvailable)("the Redis store", () => {
       await one.publish("topic", "after");
       expect(seen).toContain("after");
     }, WAIT);
+  });
+
+  it("survives that the connection breaks just when it subscribes again, and hears the others afterwards", async () => {
+    const wire = await tcpProxy(Number(new URL(redis.url).port));
+    const far = await openRedisStore({ url: `redis://127.0.0.1:${wire.port}`, onTrouble: () => {} });
+    stores.push(far);
+    const near = await opened();
+    const seen: unknown[] = [];
+    await far.subscribe("topic", (message) => seen.push(message));
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      let cuts = 0;
+      wire.cutAt((sent) => /subscribe/i.test(sent) && ++cuts <= 3);
+      wire.cut();
+      await vi.waitFor(async () => {
+        await near.publish("topic", "after");
+        expect(seen).toContain("after");
+      }, WAIT);
+      expect(cuts).toBeGreaterThan(3);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+      await far.close();
+      await wire.stop();
+    }
   });
 
   it("does not let the index of a namespace grow with records that have expired and are never listed", async () => {
