@@ -152,12 +152,14 @@ export class BullmqWorker {
   }
 
   async #process(job: BullJob<Envelope>, token: string | undefined): Promise<string | undefined> {
-    const { queue, lanes, clock } = this.#options;
+    const { queue, lanes, clock, onTrouble } = this.#options;
     const { key, notAfterMs } = job.data;
-    if (key !== undefined && !(await lanes.isHead(queue, key, job.id ?? ""))) {
+    if (key !== undefined && !(await this.#mayGo(job, token, key))) {
       await job.moveToDelayed(Date.now() + PARK_MS, token);
       // Its turn may have come between the two, when it was not parked yet and so could not be released.
-      await lanes.nudge(queue, key);
+      await lanes.nudge(queue, key).catch((error) => {
+        onTrouble(`A ${queue.name} job that waits for its turn starts with the next sweep`, error);
+      });
       throw new DelayedError();
     }
     if (notAfterMs !== undefined && notAfterMs < clock.now()) return EXPIRED;
@@ -175,6 +177,18 @@ export class BullmqWorker {
         }
         if (ending.error instanceof PermanentFailure) throw new UnrecoverableError(errorText(ending.error));
         throw new Error(errorText(ending.error));
+    }
+  }
+
+  /** Whether it is the first of its key. Where that can not be asked the job goes back: nothing of it was tried. */
+  async #mayGo(job: BullJob<Envelope>, token: string | undefined, key: string): Promise<boolean> {
+    const { queue, lanes, onTrouble } = this.#options;
+    try {
+      return await lanes.isHead(queue, key, job.id ?? "");
+    } catch (error) {
+      onTrouble(`Whether a ${queue.name} job may start could not be asked; it will be asked again`, error);
+      await job.moveToWait(token);
+      throw new WaitingError();
     }
   }
 

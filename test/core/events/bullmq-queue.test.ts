@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
+import { LANE_SCRIPTS } from "../../../src/core/events/bullmq-lanes.ts";
 import { openBullmqQueue } from "../../../src/core/events/bullmq-queue.ts";
 import { MAX_CRASHES } from "../../../src/core/events/job-spec.ts";
 import type { Queue } from "../../../src/core/events/queue.ts";
@@ -9,6 +10,7 @@ import { COMMAND_TIMEOUT_MS, READY_WAIT_MS } from "../../../src/core/store/redis
 import { startChild, type TestChild } from "../../support/child.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../../support/redis.ts";
 import { requireOrSkip } from "../../support/require.ts";
+import { tcpProxy } from "../../support/tcp-proxy.ts";
 
 const WAIT = { timeout: 15_000, interval: 20 };
 
@@ -21,9 +23,9 @@ requireOrSkip("redis-server", redisAvailable)("the BullMQ queue", () => {
   const children: TestChild[] = [];
   const troubles: string[] = [];
 
-  const opened = async (): Promise<Queue> => {
+  const opened = async (url = redis.url): Promise<Queue> => {
     const queue = await openBullmqQueue({
-      ...{ url: redis.url, prefix: "test:", clock: systemClock, newId: randomUUID, lockMs: 500 },
+      ...{ url, prefix: "test:", clock: systemClock, newId: randomUUID, lockMs: 500 },
       onTrouble: (what, error) => troubles.push(`${what}: ${(error as Error).message}`),
     });
     queues.push(queue);
@@ -168,6 +170,29 @@ requireOrSkip("redis-server", redisAvailable)("the BullMQ queue", () => {
     }
     await vi.waitFor(async () => expect(await queue.counts(name)).toMatchObject({ waiting: 0, active: 0 }), WAIT);
   }, 120_000);
+
+  it("loses no job whose turn could not be asked because the connection broke just then", async () => {
+    const wire = await tcpProxy(Number(new URL(redis.url).port));
+    const queue = await opened(`redis://127.0.0.1:${wire.port}`);
+    const { lua } = LANE_SCRIPTS.openclawIsHead;
+    const sha = createHash("sha1").update(lua).digest("hex");
+    let cuts = 0;
+    wire.cutAt((sent) => (sent.includes(sha) || sent.includes(lua)) && ++cuts <= 3);
+    const runs: number[] = [];
+    await queue.process<number>(name, async ({ data }) => {
+      runs.push(data);
+    });
+    // One try each: a question that got no answer is none.
+    for (let n = 0; n < 6; n++) {
+      await vi.waitFor(() => queue.add({ name, id: `${name}-${n}`, data: n, key: "k", attempts: 1 }), WAIT);
+    }
+    await vi.waitFor(() => expect(runs).toHaveLength(6), WAIT);
+    expect(runs).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(cuts).toBeGreaterThan(3);
+    expect((await queue.counts(name)).dead).toBe(0);
+    await queue.close({ drainMs: 0 });
+    await wire.stop();
+  });
 
   it("fails a call within its limit while Redis is frozen, and closes all the same", async () => {
     const queue = await opened();
