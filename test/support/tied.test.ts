@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { isAlive } from "../core/process/support.ts";
 import { startChild } from "./child.ts";
 import { eventually } from "./state.ts";
 
@@ -9,12 +10,3 @@ it.runIf(process.platform === "linux")("what a test started is gone when the tes
   await child.kill();
   await eventually(() => !isAlive(pid), 20_000);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

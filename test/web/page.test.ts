@@ -156,7 +156,7 @@ describeWithBrowser("the page in a browser", () => {
     await vi.waitFor(() => expect(presses()).toEqual([asked.actions?.[0]?.press]), WAIT);
     expect(await approve.isDisabled()).toBe(true);
     gateway.put({ ...asked, tone: "success", title: "Let in", text: "Approved by operator.", actions: [] }, "pairing");
-    await page.getByRole("heading", { name: "Let in" }).waitFor();
+    await page.getByRole("heading", { name: "Let in", exact: true }).waitFor();
     expect(await page.getByRole("button", { name: /Approve|Dismiss/ }).count()).toBe(0);
     await vi.waitFor(async () => expect(await page.title()).not.toMatch(/^\(/), WAIT);
   });
@@ -191,6 +191,7 @@ describeWithBrowser("the page in a browser", () => {
     await page.getByText("Reason: not today").waitFor();
 
     gateway.put({ ...approval, approvalId: "second" }, "second");
+    await page.locator("[data-waiting]").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("p");
     await page.keyboard.press("d");
