@@ -7,14 +7,14 @@ import type { ApprovalTargets } from "../access/approval-targets.ts";
 import { approvalCard } from "../approvals/approval-card.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import { type ApprovalRecord, slugOf } from "../approvals/record.ts";
-import type { TextCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
 import type { ExecConfig } from "../config/schema.ts";
 import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
-import { type Actor, actorLabel, type Route, routeKey } from "../route.ts";
+import { type Actor, type Route, routeKey } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
-import { type Deliveries, PROGRESS_MAX_AGE_MS, type Undelivered, type Upsert } from "./deliveries.ts";
+import { leftBehind, noticeOf } from "./announcement-cards.ts";
+import { type Deliveries, PROGRESS_MAX_AGE_MS, type Undelivered } from "./deliveries.ts";
 import {
   completionPhrase,
   deniedText,
@@ -37,9 +37,6 @@ const FINISHED_VERSION = 3;
 const CORRECTED_VERSION = 4;
 /** Keys of messages that stand in for one that its chat did not take. */
 const STRAY = "stray:";
-/** Versions of the line in a chat whose request is shown elsewhere. */
-const NOTICE_PENDING_VERSION = 1;
-const NOTICE_SETTLED_VERSION = 2;
 
 export interface Announcements extends RunListener {
   /** Puts the approval's card, as it is now, everywhere it belongs. */
@@ -370,51 +367,4 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
 /** Sees the card; holders of the API's token are told like an agent. */
 function isChatPerson(requester: Actor): boolean {
   return requester.kind === "person" && requester.channel !== "api";
-}
-
-/** What is left of a card that newer messages have buried. */
-function leftBehind(record: RunRecord): TextCard<Wording> {
-  return {
-    kind: "text",
-    tone: "info",
-    text: phrase("run.cameDown", { session: record.sessionId, end: endLine(record) }),
-    hint: phrase("run.cameDown.hint"),
-  };
-}
-
-type Notice = Upsert & { readonly card: TextCard<Wording> };
-
-function noticeOf(record: ApprovalRecord, route: Route, link?: string): Notice {
-  const slug = slugOf(record.id);
-  const entity = `approval-notice:${record.id}`;
-  const who = record.decidedBy ? actorLabel(record.decidedBy) : phrase("request.somebody");
-  const settled = (tone: TextCard["tone"], text: Wording, hint?: Wording): Notice => ({
-    entity,
-    version: NOTICE_SETTLED_VERSION,
-    route,
-    card: { kind: "text", tone, text, ...(hint === undefined ? {} : { hint }) },
-  });
-  switch (record.status) {
-    case "pending":
-      return {
-        entity,
-        version: NOTICE_PENDING_VERSION,
-        route,
-        card: {
-          kind: "text",
-          tone: "info",
-          text: phrase("request.waits", { slug }),
-          hint: link === undefined ? phrase("request.waits.hint") : phrase("request.waits.at", { link }),
-        },
-        notAfterMs: record.expiresAtMs,
-      };
-    case "allowed":
-      return settled("success", phrase("request.allowed", { slug, who }), phrase("request.waits.hint"));
-    case "denied":
-      return settled("warning", phrase("request.denied", { slug, who }), record.comment);
-    case "expired":
-      return settled("warning", phrase("request.expired", { slug }));
-    case "cancelled":
-      return settled("info", phrase("request.cancelled", { slug }));
-  }
 }

@@ -1,7 +1,7 @@
 /** What the policy says of a call, before anything is asked or run: parse → route → policy → decision. */
 import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
-import type { Decision } from "../policy/decision.ts";
+import type { DecideInput, Decision } from "../policy/decision.ts";
 import { layerPhrase } from "../policy/reasons.ts";
 import type { Ask, EffectiveHost, EffectivePolicy } from "../policy/types.ts";
 import type { Actor } from "../route.ts";
@@ -42,14 +42,7 @@ export interface PolicyQuery {
   readonly elevatedFull?: boolean;
 }
 
-export interface DecideQuery {
-  readonly command: string;
-  readonly cwd: string;
-  readonly host: EffectiveHost;
-  readonly agentId: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly policy: EffectivePolicy;
-}
+export type DecideQuery = Pick<DecideInput, "command" | "cwd" | "host" | "agentId" | "env" | "policy">;
 
 export interface JudgeOptions {
   readonly config: () => Config;
