@@ -1,4 +1,5 @@
 /** What `pairing` does, through the running gateway. */
+import { PAIRING_CODE_LENGTH } from "../core/access/pairing.ts";
 import { editConfig } from "../core/config/edit.ts";
 import { loadConfig } from "../core/config/load.ts";
 import type { PairingEntry } from "../protocol/frames.ts";
@@ -10,8 +11,7 @@ type Platform = (typeof PLATFORMS)[number];
 
 export async function list(cli: Cli, channel: string | undefined, flags: { json?: boolean }): Promise<number> {
   if (channel !== undefined && !PLATFORMS.includes(channel as Platform)) {
-    cli.err(`There is no channel "${channel}". Use one of: ${PLATFORMS.join(", ")}.`);
-    return EXIT.usage;
+    return noSuchChannel(cli, channel);
   }
   const { requests } = await withGateway(cli, {}, (client) =>
     client.request("pairing.list", channel === undefined ? {} : { channel: channel as Platform }),
@@ -31,11 +31,16 @@ export async function approve(cli: Cli, words: readonly string[], { account }: {
   // A code says by itself where it belongs; the channel before it is accepted, and has to be the right one.
   const channel = PLATFORMS.find((platform) => platform === words[0] && words.length > 1);
   const code = (channel === undefined ? words : words.slice(1)).join("");
+  // A code may be typed in two halves; a whole one behind a word that is no channel is not that.
+  const [first = "", second = ""] = words;
+  if (channel === undefined && words.length === 2 && plainCode(second).length === PAIRING_CODE_LENGTH) {
+    return noSuchChannel(cli, first);
+  }
   if (channel !== undefined || account !== undefined) {
     const { requests } = await withGateway(cli, {}, (client) =>
       client.request("pairing.list", channel === undefined ? {} : { channel }),
     );
-    const wanted = code.replace(/[\s-]/g, "").toUpperCase();
+    const wanted = plainCode(code);
     if (!requests.some((one) => one.code === wanted && (account === undefined || one.accountId === account))) {
       const where = [channel, account].filter((part) => part !== undefined).join("/");
       cli.err(`Nobody on ${where} is waiting with this code. openclaw-exec pairing list shows who is.`);
@@ -52,6 +57,15 @@ export async function dismiss(cli: Cli, code: string): Promise<number> {
   const entry = await withGateway(cli, {}, (client) => client.request("pairing.dismiss", { code }));
   cli.out(`Dismissed the request of ${person(entry)}.`);
   return EXIT.ok;
+}
+
+function noSuchChannel(cli: Cli, channel: string): number {
+  cli.err(`There is no channel "${channel}". Use one of: ${PLATFORMS.join(", ")}.`);
+  return EXIT.usage;
+}
+
+function plainCode(text: string): string {
+  return text.replace(/[\s-]/g, "").toUpperCase();
 }
 
 /** The first person let in from this terminal while there is no owner becomes one (channels.md 2.2); nobody after. */

@@ -196,5 +196,9 @@ describe("against a running gateway", () => {
     );
     expect((await run("pairing", "list", "slack")).out).toContain("Nobody is waiting");
     expect(await run("pairing", "list", "fax")).toMatchObject({ code: 2 });
+    expect(await run("pairing", "approve", "fax", "WRONG234")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`There is no channel "fax". Use one of: slack, discord, telegram.`),
+    });
   });
 });

@@ -16,7 +16,7 @@ import { phrase } from "../words/phrase.ts";
 
 /** 32 symbols without 0 O 1 I, which are misread on a phone. */
 const CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-const CODE_LENGTH = 8;
+export const PAIRING_CODE_LENGTH = 8;
 export const CODE_TTL_MS = 3_600_000;
 /** How long a settled request still answers "already let in by …". */
 const SETTLED_RETENTION_MS = 24 * 3_600_000;
@@ -284,7 +284,9 @@ function settledError({ status, actor, decidedBy }: PairingRequest): ExecError {
 
 function newCode(taken: ReadonlySet<string>): string {
   for (;;) {
-    const code = Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join("");
+    const code = Array.from({ length: PAIRING_CODE_LENGTH }, () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)]).join(
+      "",
+    );
     if (!taken.has(code)) return code;
   }
 }

@@ -327,7 +327,7 @@ export const answers = {
   "deliveries.why": "{why} ({tries} tries, {time})",
   "deliveries.retried": { one: "1 is tried again.", other: "{count} are tried again." },
   "deliveries.dropped": { one: "1 is dropped.", other: "{count} are dropped." },
-  "deliveries.unknown": "Nothing that was given up has the id {id}. /deliveries shows what there is.",
+  "deliveries.unknown": "Nothing that was given up has the id {id}. The list of deliveries shows what there is.",
   "deliveries.ambiguous": "Several ids begin with {id}. Give more of it.",
   "run.undelivered": "This could not be delivered to {channel} {chat}: {why}.",
 } as const;

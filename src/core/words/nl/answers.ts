@@ -331,7 +331,7 @@ export const answers = translation<typeof english>()({
   "deliveries.why": "{why} ({tries} pogingen, {time})",
   "deliveries.retried": { one: "1 wordt opnieuw geprobeerd.", other: "{count} worden opnieuw geprobeerd." },
   "deliveries.dropped": { one: "1 is vervallen.", other: "{count} zijn vervallen." },
-  "deliveries.unknown": "Niets dat is opgegeven heeft de id {id}. /deliveries toont wat er is.",
+  "deliveries.unknown": "Niets dat is opgegeven heeft de id {id}. De lijst van bezorgingen toont wat er is.",
   "deliveries.ambiguous": "Meer ids beginnen met {id}. Geef er meer van.",
   "run.undelivered": "Dit kon niet worden bezorgd bij {channel} {chat}: {why}.",
 });

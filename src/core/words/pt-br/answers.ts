@@ -327,7 +327,7 @@ export const answers = translation<typeof english>()({
   "deliveries.why": "{why} ({tries} tentativas, {time})",
   "deliveries.retried": { one: "1 é tentada de novo.", other: "{count} são tentadas de novo." },
   "deliveries.dropped": { one: "1 foi descartada.", other: "{count} foram descartadas." },
-  "deliveries.unknown": "Nada do que foi abandonado tem o id {id}. /deliveries mostra o que há.",
+  "deliveries.unknown": "Nada do que foi abandonado tem o id {id}. A lista de entregas mostra o que há.",
   "deliveries.ambiguous": "Vários ids começam com {id}. Informe mais dele.",
   "run.undelivered": "Isto não pôde ser entregue em {channel} {chat}: {why}.",
 });

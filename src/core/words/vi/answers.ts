@@ -326,7 +326,7 @@ export const answers = translation<typeof english>()({
   "deliveries.why": "{why} ({tries} lần thử, {time})",
   "deliveries.retried": "{count} tin đang được thử lại.",
   "deliveries.dropped": "Đã bỏ {count} tin.",
-  "deliveries.unknown": "Không có gì bị bỏ mang mã {id}. /deliveries cho xem những gì có.",
+  "deliveries.unknown": "Không có gì bị bỏ mang mã {id}. Danh sách tin gửi cho xem những gì có.",
   "deliveries.ambiguous": "Nhiều mã bắt đầu bằng {id}. Hãy ghi thêm.",
   "run.undelivered": "Không gửi được nội dung này đến {channel} {chat}: {why}.",
 });
