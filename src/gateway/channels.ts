@@ -145,6 +145,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
       guildMembers: account.intents.guildMembers,
       allowBots: () => options.current().channels.discord?.accounts[id]?.allowBots ?? false,
       rates: account.sendRate,
+      maxLinesPerMessage: account.maxLinesPerMessage,
       cleanupAfterResolve: account.execApprovals.cleanupAfterResolve,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),

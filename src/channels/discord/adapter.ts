@@ -43,6 +43,7 @@ export interface DiscordAccount {
   readonly guildMembers?: boolean;
   readonly allowBots?: () => boolean;
   readonly textChunkLimit?: number;
+  readonly maxLinesPerMessage?: number;
   readonly rates?: DiscordRates;
   readonly cleanupAfterResolve?: boolean;
   /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
@@ -100,6 +101,7 @@ class DiscordAdapter implements Channel {
       rates: account.rates ?? DEFAULT_RATES,
       cleanupAfterResolve: account.cleanupAfterResolve ?? false,
       ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
+      ...(account.maxLinesPerMessage === undefined ? {} : { maxLines: account.maxLinesPerMessage }),
     });
   }
 

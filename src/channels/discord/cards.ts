@@ -40,7 +40,7 @@ import {
   relativeTime,
   small,
 } from "./markup.ts";
-import { escapedLine, shorten, textMessages } from "./text-card.ts";
+import { escapedLine, shorten, type TextPage, textMessages } from "./text-card.ts";
 
 export interface RenderOptions {
   readonly messages: Messages;
@@ -48,8 +48,13 @@ export interface RenderOptions {
   readonly nowMs: number;
   /** Most characters of one message of a split text. */
   readonly messageBudget?: number;
-  /** The command could not be attached although the card does not show all of it: nobody may allow it from here. */
-  readonly withholdAllow?: boolean;
+  /** Most lines of it. */
+  readonly messageLines?: number;
+  /**
+   * Discord takes no file here. Code is shown instead; a command that could not be attached although its card does not
+   * show all of it may not be allowed from here.
+   */
+  readonly withoutFiles?: boolean;
   /** Name of a log that is sent along, as Discord will know it. */
   readonly attached?: string;
 }
@@ -61,7 +66,7 @@ export interface DiscordFile {
 
 export interface DiscordMessage {
   readonly components: readonly APIMessageTopLevelComponent[];
-  /** The whole command, when the card shows only part of it. */
+  /** The whole command, or the whole code of a text, when only part of it is shown. */
   readonly file?: DiscordFile;
 }
 
@@ -117,7 +122,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): DiscordMess
   const fileName = `command-${card.slug}.txt`;
   const fingerprint = small(m.fingerprint(shown.characters, shown.sha256));
   const note = pending
-    ? `${bold(escapeMarkdown(options.withholdAllow ? m.notShown : m.fullCommandIn(fileName)))}\n${fingerprint}`
+    ? `${bold(escapeMarkdown(options.withoutFiles ? m.notShown : m.fullCommandIn(fileName)))}\n${fingerprint}`
     : fingerprint;
   // Cards with very long reasons give way to the command, never the other way round.
   const room = TEXT_BUDGET - MIN_COMMAND_BUDGET - approvalHead(partial).length - note.length - 3 * FENCE_COST;
@@ -133,7 +138,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): DiscordMess
     cutCommand.hidden === 0
       ? fence(cutCommand.head, "bash")
       : `${fence(cutCommand.head, "bash")}\n${bold(escapeMarkdown(m.hidden(cutCommand.hidden)))}\n${fence(cutCommand.tail, "bash")}`;
-  const file = pending && !options.withholdAllow ? { name: fileName, content: shown.text } : undefined;
+  const file = pending && !options.withoutFiles ? { name: fileName, content: shown.text } : undefined;
   return approvalMessage(partial, approvalHead(partial), `${body}\n${note}`, shortDetails, options, file);
 }
 
@@ -171,7 +176,7 @@ function approvalMessage(
   options: RenderOptions,
   file?: DiscordFile,
 ): DiscordMessage {
-  const buttons = options.withholdAllow
+  const buttons = options.withoutFiles
     ? view.buttons.filter((one) => one.action.kind !== "approval" || one.action.decision === "deny")
     : view.buttons;
   return {
@@ -236,12 +241,15 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
 
 /** A question stands in a box of its own, answered or not; everything else is plain prose. */
 function renderText(card: TextCard, options: RenderOptions): readonly DiscordMessage[] {
-  const texts = textMessages(card, options);
-  if (card.actions === undefined) return texts.map((one) => ({ components: [display(one)] }));
+  const pages = textMessages(card, options);
+  const parts = ({ text, file }: TextPage) => [display(text), ...(file ? [attachment(file.name)] : [])];
+  const fileOf = ({ file }: TextPage) => (file ? { file } : {});
+  if (card.actions === undefined) return pages.map((page) => ({ components: parts(page), ...fileOf(page) }));
   const buttons = rows(textButtons(card));
   const colour = COLOURS[buttons.length > 0 ? "pending" : TEXT_COLOUR[card.tone]];
-  return texts.map((one, index) => ({
-    components: [container(colour, [display(one), ...(index === texts.length - 1 ? buttons : [])])],
+  return pages.map((page, index) => ({
+    components: [container(colour, [...parts(page), ...(index === pages.length - 1 ? buttons : [])])],
+    ...fileOf(page),
   }));
 }
 
@@ -251,7 +259,7 @@ function display(content: string): { type: ComponentType.TextDisplay; content: s
   return { type: ComponentType.TextDisplay, content };
 }
 
-function attachment(name: string): APIComponentInContainer {
+function attachment(name: string): { type: ComponentType.File; file: { url: string } } {
   return { type: ComponentType.File, file: { url: `attachment://${name}` } };
 }
 

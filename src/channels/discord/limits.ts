@@ -21,8 +21,15 @@ export const COMMAND_NAME = /^[-_'\p{L}\p{N}]{1,32}$/u;
 export const TEXT_BUDGET = 3900;
 /** A message of plain text; longer text is split. */
 export const MESSAGE_BUDGET = 2000;
-/** More lines than this in one message are tiring to scroll past. */
-export const MESSAGE_LINES = 40;
+/**
+ * More lines than this of what people and models write are tiring to scroll past: the next message begins. Soft: it does
+ * not hold for a card, whose lines belong together. The output on a run card is cut to 20 and 40 lines by itself, stands
+ * in one box that Discord folds, and parting it would post several messages of which only one could be edited.
+ */
+export const MESSAGE_LINES = 17;
+/** Code that would be parted over more messages than this is attached instead, and only its beginning is shown. */
+export const CODE_MESSAGES = 3;
+export const CODE_EXCERPT_LINES = 10;
 export const MIN_COMMAND_BUDGET = 600;
 export const RUN_COMMAND_BUDGET = 500;
 export const LINE_BUDGET = 300;

@@ -16,7 +16,14 @@ import { type DiscordMessage, renderCard } from "./cards.ts";
 import { DirectChats } from "./direct-chats.ts";
 import { failureOf } from "./errors.ts";
 import { InteractionAnswers } from "./interaction-answers.ts";
-import { MAX_LIVE, MAX_PARTIAL_SENDS, MESSAGE_BUDGET, RECONCILE_MESSAGES, RETRY_MIN_MS } from "./limits.ts";
+import {
+  MAX_LIVE,
+  MAX_PARTIAL_SENDS,
+  MESSAGE_BUDGET,
+  MESSAGE_LINES,
+  RECONCILE_MESSAGES,
+  RETRY_MIN_MS,
+} from "./limits.ts";
 import type { OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { type DiscordRates, lanesOf } from "./rates.ts";
 import { attachmentName, type Body, bodyOf, filesOf, marked, markOf, nonceOf, rawFile, requestOf } from "./requests.ts";
@@ -25,7 +32,7 @@ const NOT_CONNECTED = "The Discord account is not connected.";
 
 interface Progress {
   readonly sent: Map<number, MessageRef>;
-  withholdAllow?: boolean;
+  withoutFiles?: boolean;
 }
 
 export interface OutgoingOptions extends AdapterDeps {
@@ -35,6 +42,7 @@ export interface OutgoingOptions extends AdapterDeps {
   readonly budget: SendBudget;
   readonly rates: DiscordRates;
   readonly textLimit?: number;
+  readonly maxLines?: number;
   /** Delete a decided approval card instead of leaving a receipt. */
   readonly cleanupAfterResolve: boolean;
 }
@@ -183,15 +191,16 @@ export class Outgoing {
 
   #render(
     card: Card,
-    more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined },
+    more: { attached?: string; withoutFiles?: boolean; locale?: string | undefined },
   ): readonly DiscordMessage[] {
     return renderCard(card, {
       messages: messagesFor(more.locale, this.#options.locale),
       redactor: this.#options.redactor,
       nowMs: this.#options.clock.now(),
       messageBudget: this.#options.textLimit ?? MESSAGE_BUDGET,
+      messageLines: this.#options.maxLines ?? MESSAGE_LINES,
       ...(more.attached === undefined ? {} : { attached: more.attached }),
-      ...(more.withholdAllow === undefined ? {} : { withholdAllow: more.withholdAllow }),
+      ...(more.withoutFiles === undefined ? {} : { withoutFiles: more.withoutFiles }),
     });
   }
 
@@ -213,7 +222,7 @@ export class Outgoing {
     const render = (): readonly DiscordMessage[] =>
       this.#render(message.card, {
         locale,
-        ...(progress.withholdAllow ? { withholdAllow: true } : {}),
+        ...(progress.withoutFiles ? { withoutFiles: true } : {}),
         ...(attachment && message.card.kind === "run" ? { attached: attachment.name } : {}),
       });
     let parts = render();
@@ -230,7 +239,7 @@ export class Outgoing {
         if (!message.onlyFor) this.said(placeOf(ref), ref.messageId);
       } catch (error) {
         if (error instanceof NotYet || failureOf(error).kind !== "file-refused" || !part.file) throw error;
-        progress.withholdAllow = true;
+        progress.withoutFiles = true;
         parts = render();
         index -= 1;
       }

@@ -1,71 +1,93 @@
-/** Text cards as Markdown, split into as few messages as possible. Pure. */
+/** Text cards as Markdown, split into as few messages as their lines and characters allow. Pure. */
 import type { TextCard } from "../../core/cards.ts";
+import type { Messages } from "../../core/words/messages.ts";
 import { blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
-import { excerpt, textCost } from "../text/excerpt.ts";
+import { excerpt } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
-import { LINE_BUDGET, MESSAGE_BUDGET, MESSAGE_LINES, TEXT_BUDGET } from "./limits.ts";
-import { bold, code, escapeMarkdown, FENCE_COST, fence, fenceCost, italic, prose, small } from "./markup.ts";
+import {
+  CODE_EXCERPT_LINES,
+  CODE_MESSAGES,
+  LINE_BUDGET,
+  MESSAGE_BUDGET,
+  MESSAGE_LINES,
+  TEXT_BUDGET,
+} from "./limits.ts";
+import { bold, code, escapeMarkdown, italic, prose, small } from "./markup.ts";
+import { Pages } from "./pages.ts";
 
 export interface TextOptions {
+  readonly messages: Messages;
   readonly redactor: Redactor;
   /** Most characters of one message. */
   readonly messageBudget?: number;
+  /** Most lines of what people and models wrote in one message. */
+  readonly messageLines?: number;
+  /** Long code can not be attached: it is shown, in however many messages. */
+  readonly withoutFiles?: boolean;
 }
+
+export interface TextPage {
+  readonly text: string;
+  readonly file?: { readonly name: string; readonly content: string };
+}
+
+/** Messages that are more than these say which of how many they are. */
+const UNNUMBERED = 2;
 
 /** The Markdown of one or more messages. */
-export function textMessages(card: TextCard, options: TextOptions): string[] {
+export function textMessages(card: TextCard, options: TextOptions): readonly TextPage[] {
+  const lines = options.messageLines ?? MESSAGE_LINES;
+  const pages = pagesOf(card, options, lines);
+  if (pages.length === 0) return [{ text: "…" }];
+  if (pages.length <= UNNUMBERED) return pages;
+  // The number is a line too.
+  const numbered = pagesOf(card, options, lines - 1);
+  return numbered.map((page, at) => ({ ...page, text: `${page.text}\n${small(`${at + 1}/${numbered.length}`)}` }));
+}
+
+function pagesOf(card: TextCard, options: TextOptions, lines: number): readonly TextPage[] {
   const budget = Math.min(options.messageBudget ?? MESSAGE_BUDGET, TEXT_BUDGET);
   const clean = (value: string): string => options.redactor.redact(cleanOutput(value)).text;
-  // Escaping may double a character and code adds its fence, so pieces are cut by what they cost at most.
+  // Escaping may double a character, so what is escaped is cut at half of what fits.
   const half = Math.floor(budget / 2);
-  const pieces: string[] = [];
-  if (card.title !== undefined) pieces.push(bold(escapedLine(clean(card.title), half)));
-  for (const block of blocksOf(clean(card.text ?? "")))
-    if (block.kind === "pre") pieces.push(...fenced(block.value, budget));
-    else
-      for (const part of chunkMessages(block.value, { limit: half, maxLines: MESSAGE_LINES })) pieces.push(prose(part));
+  const pages = new Pages(budget, lines);
+  if (card.title !== undefined) pages.add(bold(escapedLine(clean(card.title), half)));
+  let files = 0;
+  for (const block of blocksOf(clean(card.text ?? ""))) {
+    if (block.kind === "text") {
+      pages.addLines(block.value.split("\n").flatMap((line) => proseLines(line, half)));
+    } else if (!options.withoutFiles && isLong(block.value, budget, lines)) {
+      files += 1;
+      addAttached(pages, block.value, `code-${files}.txt`, options.messages);
+    } else pages.addCode(block.value);
+  }
   for (const one of card.fields ?? []) {
     const note = one.note === undefined ? "" : ` ${italic(`(${escapedLine(clean(one.note))})`)}`;
-    pieces.push(`${bold(escapedLine(clean(one.label)))}: ${code(shorten(clean(one.value)))}${note}`);
+    pages.add(`${bold(escapedLine(clean(one.label)))}: ${code(shorten(clean(one.value)))}${note}`);
   }
-  pieces.push(...fenced(clean(card.code ?? ""), budget));
-  if (card.hint !== undefined) pieces.push(italic(escapedLine(clean(card.hint), half)));
-  const packed = pack(pieces, budget);
-  const texts = packed.length === 0 ? ["…"] : packed;
-  return texts.map((one, index) => (texts.length > 2 ? `${one}\n${small(`${index + 1}/${texts.length}`)}` : one));
+  pages.addCode(clean(card.code ?? ""), { whole: true });
+  if (card.hint !== undefined) pages.add(italic(escapedLine(clean(card.hint), half)));
+  return pages.finished();
 }
 
-function fenced(value: string, budget: number): string[] {
-  if (value.trim() === "") return [];
-  const found: string[] = [];
-  let rest = value.replace(/^\n+|\s+$/g, "");
-  const room = budget - FENCE_COST;
-  while (textCost(rest, fenceCost) > room) {
-    const most = excerpt(rest, { budget: room, headShare: 1, unitCost: fenceCost }).head;
-    const newline = most.lastIndexOf("\n");
-    const head = newline > most.length / 2 ? most.slice(0, newline) : most;
-    found.push(fence(head));
-    rest = rest.slice(head.length).replace(/^\n/, "");
-  }
-  if (rest !== "") found.push(fence(rest));
-  return found;
+function proseLines(line: string, budget: number): string[] {
+  if (line.length <= budget) return [prose(line)];
+  return chunkMessages(line, { limit: budget }).map(prose);
 }
 
-/** As few messages as possible, in order. */
-function pack(pieces: readonly string[], budget: number): string[] {
-  const messages: string[] = [];
-  let open = "";
-  for (const piece of pieces) {
-    if (open !== "" && open.length + 1 + piece.length > budget) {
-      messages.push(open);
-      open = "";
-    }
-    open = open === "" ? piece : `${open}\n${piece}`;
-  }
-  if (open.trim() !== "") messages.push(open);
-  return messages;
+/** Parted over more messages than these, code can neither be read in one piece nor be copied. */
+function isLong(value: string, budget: number, lines: number): boolean {
+  return value.length > CODE_MESSAGES * budget || value.split("\n").length > CODE_MESSAGES * lines;
+}
+
+/** How it begins, and the whole of it as a file. */
+function addAttached(pages: Pages, value: string, name: string, messages: Messages): void {
+  const all = value.split("\n");
+  const begin = excerpt(all.slice(0, CODE_EXCERPT_LINES).join("\n"), { budget: LINE_BUDGET * 2, headShare: 1 }).head;
+  pages.addCode(begin);
+  pages.attach({ name, content: value }, small(escapeMarkdown(messages.notice.codeIn(name, all.length))));
 }
 
 /** One line of untrusted text, shortened before it is escaped. */

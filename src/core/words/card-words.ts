@@ -77,6 +77,8 @@ export interface Messages {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;
     readonly buttonOutdated: string;
+    /** Below the beginning of long code that is attached. */
+    readonly codeIn: (file: string, lines: number) => string;
     /** Slack runs commands also where the bot is no member. `bot` is its name there. */
     readonly notInChannel: (bot: string) => string;
     readonly tryAgain: string;

@@ -523,6 +523,36 @@ describe("discord adapter: out", () => {
     ).toBeGreaterThan(2);
   });
 
+  it("a long answer is posted 17 lines at a time, in order; long code as a file, and as text where no file is taken", async () => {
+    await connected();
+    const lines = Array.from({ length: 40 }, (_, one) => `line ${one + 1}.`);
+    const posted = () => emulator.world.channel(room).messages.map((one) => emulator.textOf(one));
+    await sentRef(outbound(textCard(lines.join("\n")), routeTo(room)));
+    expect(posted().map((one) => one.split("\n").length)).toEqual([17, 17, 9]);
+    expect(
+      posted()
+        .join("\n")
+        .match(/line \d+\./g),
+    ).toEqual(lines);
+    const script = Array.from({ length: 52 }, (_, one) => `echo ${one}`).join("\n");
+    const answer = textCard(`Run this:\n\`\`\`sh\n${script}\n\`\`\`\nThen tell me.`);
+    await sentRef(outbound(answer, routeTo(room)));
+    const [, , , begun, rest] = emulator.world.channel(room).messages;
+    expect(begun?.files.map((one) => [one.name, one.bytes.toString()])).toEqual([["code-1.txt", script]]);
+    expect(rest && emulator.textOf(rest)).toBe("Then tell me.");
+    emulator.clock.advance(60_000);
+    emulator.fail(POST, { status: 413, error: "40005 Request entity too large" });
+    const other = emulator.addChannel(guild, "files are not taken here");
+    await sentRef(outbound(answer, routeTo(other)));
+    const shown = emulator.world.channel(other).messages.map((one) => emulator.textOf(one));
+    expect(
+      shown
+        .join("\n")
+        .match(/echo \d+/g)
+        ?.join("\n"),
+    ).toBe(script);
+  });
+
   it("token-in-output: masks secrets in an attached log, and says why one is missing", async () => {
     await connected();
     const folder = await mkdtemp(join(tmpdir(), "discord-log-"));

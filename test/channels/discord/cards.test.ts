@@ -96,7 +96,7 @@ describe("discord approval card", () => {
   });
 
   it("offers nothing but a denial when the whole command could not be attached", () => {
-    const card = shown(approvalCard({ command: "x".repeat(6000) }), { withholdAllow: true });
+    const card = shown(approvalCard({ command: "x".repeat(6000) }), { withoutFiles: true });
     expect(labels(card.components)).toEqual(["Deny", "Deny with reason…"]);
     expect(card.file).toBeUndefined();
   });
@@ -225,6 +225,110 @@ describe("discord run and text cards", () => {
       )
       .join("\n");
     expect(back).toBe(code);
+  });
+});
+
+describe("lines of one message", () => {
+  const LINES = 17;
+  const text = (value: string, more: object = {}) =>
+    renderCard({ kind: "text", tone: "info", text: value }, { ...options, messageLines: LINES, ...more });
+  const said = (messages: ReturnType<typeof renderCard>) => messages.map((one) => textOf(one.components));
+  const unnumbered = (value: string) => value.replace(/\n-# \d+\/\d+$/, "");
+  const fencesOf = (value: string) => value.split("\n").filter((line) => line.startsWith("```")).length;
+  const list = (count: number) => Array.from({ length: count }, (_, one) => `step ${one + 1} of it`);
+
+  it("at most 17 of what a model wrote, in order, the number of the message counted", () => {
+    const messages = said(text(list(60).join("\n")));
+    expect(messages.map((one) => one.split("\n").length)).toEqual([17, 17, 17, 13]);
+    expect(messages.map(unnumbered).join("\n")).toBe(list(60).join("\n"));
+    expect(said(text(list(17).join("\n")))).toHaveLength(1);
+    expect(said(text(list(18).join("\n"))).map((one) => one.split("\n").length)).toEqual([17, 1]);
+  });
+
+  it("parts between paragraphs where that leaves a message half full", () => {
+    const paragraphs = [list(10), list(5), list(9)].map((one) => one.join("\n")).join("\n\n");
+    expect(said(text(paragraphs)).map((one) => one.split("\n").length)).toEqual([16, 9]);
+  });
+
+  it("as many as the configuration says", () => {
+    expect(said(text(list(60).join("\n"), { messageLines: 100 }))).toHaveLength(1);
+    const short = said(text(list(60).join("\n"), { messageLines: 5 }));
+    expect(short).toHaveLength(15);
+    expect(Math.max(...short.map((one) => one.split("\n").length))).toBe(5);
+  });
+
+  it("code that is parted is fenced in each message; long code is a file with its beginning shown", () => {
+    const parted = said(text(["First:", "```sh", ...list(30), "```", "Then."].join("\n")));
+    for (const one of parted) {
+      expect(one.split("\n").length).toBeLessThanOrEqual(LINES);
+      expect(fencesOf(one) % 2).toBe(0);
+    }
+    expect(parted.join("\n").match(/step \d+ of it/g)).toEqual(list(30));
+    const long = text(["First:", "```sh", ...list(400), "```", "Then."].join("\n"));
+    expect(said(long)).toEqual([
+      ["First:", "```", ...list(10), "```", "-# All 400 lines are in code-1.txt."].join("\n"),
+      "Then.",
+    ]);
+    expect(long[0]?.file).toEqual({ name: "code-1.txt", content: list(400).join("\n") });
+    expect(messageProblems({ components: long[0]?.components ?? [], flags: 32768 }, ["code-1.txt"])).toEqual([]);
+  });
+
+  it("where no file is taken all of the code is shown", () => {
+    const shown = text(["```", ...list(400), "```"].join("\n"), { withoutFiles: true });
+    expect(shown.every((one) => one.file === undefined)).toBe(true);
+    expect(
+      said(shown)
+        .join("\n")
+        .match(/step \d+ of it/g),
+    ).toEqual(list(400));
+  });
+
+  it("does not hold for a card: its fields and the output of a run stay together", () => {
+    const fields = list(30).map((label) => ({ label, value: "x" }));
+    expect(renderCard({ kind: "text", tone: "info", title: "Status", fields }, options)).toHaveLength(1);
+    const tail = list(50).join("\n");
+    const run = renderCard(
+      runCard({ state: "finished", outcome: "completed", exitCode: 0, tail, totalChars: tail.length }),
+      options,
+    );
+    expect(run).toHaveLength(1);
+    expect(textOf(run[0]?.components ?? [])).toContain("step 50 of it");
+  });
+
+  it("whatever is written: few enough lines and characters, fences balanced, every word there in order", () => {
+    const word = fc.constantFrom(
+      "alpha",
+      "`b`",
+      "*c*",
+      "@everyone",
+      "",
+      "x".repeat(90),
+      "https://a.b/c_d",
+      "y".repeat(2500),
+    );
+    const line = fc.array(word, { maxLength: 6 }).map((words) => words.join(" "));
+    const block = fc.oneof(
+      fc.array(line, { maxLength: 40 }).map((lines) => lines.join("\n")),
+      fc.array(line, { maxLength: 40 }).map((lines) => `\`\`\`\n${lines.join("\n")}\n\`\`\``),
+    );
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 5 }), (blocks) => {
+        const messages = text(blocks.join("\n"), { withoutFiles: true });
+        const bare = (value: string) => value.replace(/[\s\\`\u200b]/g, "");
+        for (const one of said(messages)) {
+          expect(one.split("\n").length).toBeLessThanOrEqual(LINES);
+          expect(unnumbered(one).length).toBeLessThanOrEqual(2000);
+          expect(fencesOf(one) % 2).toBe(0);
+        }
+        for (const one of messages)
+          expect(messageProblems({ components: one.components, flags: 32768 }, [])).toEqual([]);
+        const all = said(messages)
+          .map((one) => bare(unnumbered(one)))
+          .join("");
+        expect(all === "…" ? "" : all).toBe(bare(blocks.join("\n")));
+      }),
+      { numRuns: 150 },
+    );
   });
 });
 

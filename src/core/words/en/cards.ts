@@ -76,6 +76,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "The topic this belongs to is gone, so it is posted here.",
+    codeIn: (file, lines) => `All ${lines} lines are in ${file}.`,
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
     notInChannel: (bot) =>
       `I am not in this channel, so what this command does can not be shown here. Invite me with /invite @${bot}.`,

@@ -76,6 +76,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
+    codeIn: (file, lines) => `Alle ${lines} regels staan in ${file}.`,
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
     notInChannel: (bot) =>
       `Ik zit niet in dit kanaal, dus wat deze opdracht doet kan hier niet worden getoond. Nodig me uit met /invite @${bot}.`,

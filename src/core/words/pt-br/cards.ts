@@ -76,6 +76,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
+    codeIn: (file, lines) => `Todas as ${lines} linhas estão em ${file}.`,
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
     notInChannel: (bot) =>
       `Não estou neste canal, por isso o que este comando faz não pode ser mostrado aqui. Convide-me com /invite @${bot}.`,

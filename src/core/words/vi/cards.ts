@@ -73,6 +73,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
+    codeIn: (file, lines) => `Toàn bộ ${lines} dòng nằm trong ${file}.`,
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
     notInChannel: (bot) =>
       `Tôi không ở trong kênh này nên không thể hiển thị kết quả của lệnh tại đây. Hãy mời tôi bằng /invite @${bot}.`,

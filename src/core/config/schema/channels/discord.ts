@@ -37,6 +37,11 @@ const discordShape = {
   token: secret("Bot token; or DISCORD_BOT_TOKEN."),
   applicationId: text("The application's id: a token of another application is refused. Unset: not checked."),
   apiRoot: url("Root of the Discord API without version, for a proxy or a test server."),
+  maxLinesPerMessage: count(
+    "Most lines of one message of text, so that nobody scrolls past a wall; the next message begins below it.",
+    5,
+    2_000,
+  ),
   sendRate: overridable(
     {
       channelPerFiveSeconds: count("Messages within five seconds in one channel; as many edits.", 1, 1_000),
@@ -65,13 +70,14 @@ const discordShape = {
     .describe("Servers by id. With `groupPolicy: allowlist` only these."),
 };
 
-const discordKeys = overridable(discordShape, accountDefaults);
+const discordDefaults = { ...accountDefaults, maxLinesPerMessage: 17 } as const;
+const discordKeys = overridable(discordShape, discordDefaults);
 
 type DiscordKeys = z.output<typeof discordKeys>;
 
 function discordAccount(base: Visibility, root: DiscordKeys, own: DiscordKeys) {
   return {
-    ...accountDefaults,
+    ...discordDefaults,
     ...root,
     ...own,
     ...mergedKeys(base, root, own),
