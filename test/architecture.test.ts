@@ -74,6 +74,8 @@ describe("architecture", () => {
     ["core/events/a.ts", 'import Database from "libsql"'],
     ["core/policy/a.ts", 'import { parse } from "unbash"'],
     ["gateway/a.ts", 'import { generateText } from "ai"'],
+    ["cli/a.ts", 'import { Server } from "@modelcontextprotocol/sdk/server/index.js"'],
+    ["mcp/a.ts", 'import { x } from "../gateway/server.ts"'],
     ["core/exec/a.ts", 'import { x } from "../../../test/support/redis.ts"'],
     ["attic/a.ts", ""],
   ])("%s must not: %s", (file, source) => {

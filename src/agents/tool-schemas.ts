@@ -22,6 +22,13 @@ const EXEC: ToolDescription = {
   schema: describe(execInput.omit({ timeoutSeconds: true, security: true })),
 };
 
+/** For a caller that nobody can wake: it has to look. */
+const EXEC_POLLED: ToolDescription = {
+  ...EXEC,
+  description:
+    "Run a shell command. Returns its output, or status running with a sessionId when it goes on in the background: look at it with process poll. With approval-pending a person has to allow it first: process list shows it once that was done. Start long work once.",
+};
+
 const PROCESS: ToolDescription = {
   name: "process",
   description:
@@ -42,6 +49,16 @@ export function toolsFor(settings: AgentSettings, model: NamedModel): readonly T
     (tool) =>
       isToolAllowed(tool.name, settings.toolLayers) &&
       (tool.name !== "apply_patch" || offersApplyPatch(settings.exec.applyPatch, model)),
+  );
+}
+
+/** The same for a program that calls them with the gateway's token: no model is known, so only settings count. */
+export function toolsForProgram(settings: AgentSettings): readonly ToolDescription[] {
+  const { enabled, allowModels } = settings.exec.applyPatch;
+  return [EXEC_POLLED, PROCESS, APPLY_PATCH].filter(
+    (tool) =>
+      isToolAllowed(tool.name, settings.toolLayers) &&
+      (tool.name !== "apply_patch" || (enabled && allowModels.length === 0)),
   );
 }
 

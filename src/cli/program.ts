@@ -42,6 +42,12 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./tool.ts")),
   },
   {
+    name: "mcp",
+    group: "Run",
+    about: "Offer the tools of the running gateway to other agents (MCP)",
+    define: later(() => import("./mcp.ts")),
+  },
+  {
     name: "audit",
     group: "Look",
     about: "Show or verify who asked, who decided and what ran",

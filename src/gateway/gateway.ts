@@ -384,7 +384,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     readiness.phase = "ready";
     if (!listen) return undefined;
     const facade = createServerFacade({
-      ...{ ...about, clock, newId, logger, config, metrics, audit, state, token: options.token },
+      ...{ ...about, clock, newId, logger, config, stateDir, metrics, audit, state, token: options.token },
       ...{ access, approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
       ...{ readers, readiness, recordings, redactor, webChats: webChannel },
     });

@@ -52,7 +52,7 @@ function declaredLength(c: Context<Env>): number | undefined {
 /** Callers of the tools API hold the token: they act for the operator, over the API. */
 const API_ACTOR: Actor = { kind: "person", channel: "api", accountId: "default", id: "operator" };
 
-const KNOWN_ROUTES = new Set(["/", "/healthz", "/readyz", "/metrics", "/tools/invoke"]);
+const KNOWN_ROUTES = new Set(["/", "/healthz", "/readyz", "/metrics", "/tools/invoke", "/tools/list"]);
 /** `BOARD_PATH` of queue-board.ts, which is loaded only when it is asked for. */
 const BOARD = "/queues";
 
@@ -193,6 +193,11 @@ export function createHttpApp(parts: HttpParts): Hono<Env> {
   app.all("/tools/invoke", (c) =>
     failure(c, { code: "invalid-argument", message: "POST /tools/invoke with a JSON body." }, 405, { allow: "POST" }),
   );
+
+  app.get("/tools/list", async (c) => {
+    await authorize(c);
+    return c.json({ ok: true, tools: await deps.listTools(c.req.query("agentId")) });
+  });
 
   const { openQueueBoard } = deps;
   let opened: Promise<QueueBoard> | undefined;

@@ -4,6 +4,7 @@
  */
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
+import type { ToolDescription } from "../agents/tool-schemas.ts";
 import type { WebChats } from "../channels/web/chats.ts";
 import type { Audit } from "../core/audit/audit.ts";
 import type { Clock, NewId } from "../core/clock.ts";
@@ -89,6 +90,8 @@ export interface ServerDeps {
   };
   /** Rejects with an `ExecError`; a command that ran and failed is a result, not a rejection. */
   invokeTool(call: ToolCall): Promise<ToolResult>;
+  /** What may be called for this agent. Rejects with `invalid-argument` when there is no such agent. */
+  listTools(agentId: string | undefined): Promise<readonly ToolDescription[]>;
   listApprovals(): Promise<readonly PendingApproval[]>;
   resolveApproval(request: {
     readonly id: string;

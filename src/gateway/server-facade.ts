@@ -33,6 +33,7 @@ export interface ServerFacadeOptions
   > {
   readonly token: string | undefined;
   readonly config: () => Config;
+  readonly stateDir: string;
   readonly access: Access;
   readonly approvals: Approvals;
   readonly pairingDesk: GatewayPairingDesk;
@@ -77,6 +78,8 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
     runLog: elsewhere.runLog,
     recordings: createReplays({ recordings, redactor, clock }),
     invokeTool,
+    // What describes the tools is loaded with the first question: most gateways are never asked.
+    listTools: async (agentId) => (await import("./tool-list.ts")).listTools(config(), options.stateDir, agentId),
     ...queueBoard(options),
     async listApprovals() {
       return (await approvals.pending()).map((record) => ({

@@ -147,6 +147,16 @@ describe("tools API", () => {
     expect(calls).toBe(0);
   });
 
+  test("describes the tools of one agent to who holds the token", async () => {
+    const server = await start();
+    const reply = await ask(server, "/tools/list?agentId=ops", { headers: bearer() });
+    expect(reply.json()).toEqual({
+      ok: true,
+      tools: [{ name: "exec", description: "for ops", schema: { type: "object" } }],
+    });
+    expect((await ask(server, "/tools/list")).status).toBe(401);
+  });
+
   test("says which method it wants", async () => {
     const server = await start();
     const reply = await ask(server, "/tools/invoke", { headers: bearer() });

@@ -69,6 +69,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       content: [{ type: "text", text: `${tool} by ${actor.channel}` }],
       details: { args },
     }),
+    listTools: async (agentId) => [{ name: "exec", description: `for ${agentId}`, schema: { type: "object" } }],
     listApprovals: async () => [],
     resolveApproval: async ({ id, decision }) => ({ id, state: "allowed", decision }),
     deadLetters: {

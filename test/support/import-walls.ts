@@ -56,7 +56,7 @@ export const ROOMS: readonly Room[] = [
     path: "agents",
     may: [...NEUTRAL, "core/config", "core/events", "core/exec", "core/policy", "core/store"],
   },
-  { path: "mcp", may: ["core", "agents"] },
+  { path: "mcp", may: NEUTRAL },
   { path: "node-host", may: ["core", "protocol"] },
   { path: "protocol", may: ["core"] },
   { path: "web", may: ["protocol", ...NEUTRAL, "core/policy"], builtins: [] },
@@ -126,6 +126,7 @@ export const SDK_ROOMS: Readonly<Record<string, readonly string[]>> = {
   preact: ["web"],
   "@xterm/": ["web/replay"],
   ai: ["agents"],
+  "@modelcontextprotocol/": ["mcp"],
   "@ai-sdk/": ["agents"],
 };
 
