@@ -205,6 +205,7 @@ export class ChatSession {
         return;
       }
       case "text":
+      case "menu":
         print(renderCard(card, style));
         return;
       case "approval": {

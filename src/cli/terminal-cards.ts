@@ -6,11 +6,19 @@
 import { styleText } from "node:util";
 import { approvalView } from "../channels/cards/approval-view.ts";
 import { displayCommand } from "../channels/cards/command-display.ts";
+import { menuView } from "../channels/cards/menu-view.ts";
 import { runView } from "../channels/cards/run-view.ts";
 import { cleanOutput } from "../channels/text/clean.ts";
 import type { Redactor } from "../channels/text/redact.ts";
 import { showInvisible } from "../channels/text/visible.ts";
-import type { ApprovalCard, Card, RunCard, TextCard } from "../core/cards.ts";
+import {
+  type ApprovalCard,
+  type Card,
+  MAX_MENU_CHOICES,
+  type MenuCard,
+  type RunCard,
+  type TextCard,
+} from "../core/cards.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
 import type { Messages } from "../core/words/messages.ts";
 
@@ -36,6 +44,8 @@ export function renderCard(card: Card, style: TerminalStyle): string {
       return painter(style.colour)("bold", `> ${showInvisible(card.text)}`);
     case "text":
       return renderText(card, style);
+    case "menu":
+      return renderMenu(card, style);
     case "approval":
       return renderApproval(card, style);
     case "run":
@@ -60,6 +70,14 @@ function renderText(card: TextCard, style: TerminalStyle): string {
   if (card.code) lines.push(barred(card.code, style.colour));
   if (card.hint) lines.push(paint("dim", showInvisible(card.hint)));
   return lines.join("\n");
+}
+
+/** A terminal has no buttons: the choices with what they are, and what to type. */
+function renderMenu(card: MenuCard, style: TerminalStyle): string {
+  const { messages, redactor } = style;
+  const { body, choices } = menuView(card, { messages, redactor, most: MAX_MENU_CHOICES, mostButtons: 0 });
+  const rows = choices.map(({ label, detail }) => ({ label, value: detail ?? "" }));
+  return renderText({ ...body, fields: [...(body.fields ?? []), ...rows] }, style);
 }
 
 /** What may be typed for each decision, in the order shown. */

@@ -6,6 +6,7 @@ import type { Rank } from "../core/access/rank.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Actor, Route } from "../core/route.ts";
 import type { Wording } from "../core/words/phrase.ts";
+import type { Menu } from "./menus.ts";
 import type { CommandServices } from "./services.ts";
 
 export interface CommandOption {
@@ -33,6 +34,8 @@ export interface CommandContext {
   beginsOnce(): Promise<boolean>;
   /** Answers in the same conversation. `private` shows it to the asker alone where the platform can. */
   reply(card: UnspokenCard, options?: { readonly private?: boolean }): Promise<void>;
+  /** Asks for what is missing, to the asker alone where the platform can: what they choose completes this command. */
+  offer(menu: Menu): Promise<void>;
 }
 
 export interface CommandDefinition {

@@ -105,6 +105,35 @@ export interface TextAction<W extends Wording = string> {
   readonly press: PressAction;
 }
 
+/**
+ * A question with a known set of answers. One answer does what the completed command would do for whoever gives it; which
+ * command that is stands in the stored menu, never in a button.
+ */
+export interface MenuCard<W extends Wording = string> extends Pick<TextCard<W>, "text" | "fields"> {
+  readonly kind: "menu";
+  readonly menuId: string;
+  readonly title: W;
+  /** The command that is decided about, unchanged: masked and made visible as on its own card. */
+  readonly command?: string;
+  /** Best first; a button names its choice by its place here. Empty once one was chosen. */
+  readonly choices: readonly MenuChoice<W>[];
+  /** What a person can type instead: `/process log <session>`. */
+  readonly form: string;
+  /** The answer that was given. */
+  readonly chosen?: W;
+}
+
+/** What the largest list of a platform holds (Slack's `static_select`). */
+export const MAX_MENU_CHOICES = 100;
+
+export interface MenuChoice<W extends Wording = string> {
+  readonly label: W;
+  readonly detail?: W;
+  readonly style: "success" | "primary" | "danger" | "plain";
+  /** Only where all of `command` is shown; `unmasked`: and none of it is masked. */
+  readonly needs?: "whole" | "unmasked";
+}
+
 /** What a person typed, echoed so that every device shows the same conversation (web chat only). */
 export interface SaidCard {
   readonly kind: "said";
@@ -112,7 +141,7 @@ export interface SaidCard {
   readonly text: string;
 }
 
-export type Card<W extends Wording = string> = ApprovalCard<W> | RunCard<W> | TextCard<W> | SaidCard;
+export type Card<W extends Wording = string> = ApprovalCard<W> | RunCard<W> | TextCard<W> | MenuCard<W> | SaidCard;
 
 /** A card whose sentences are not in anybody's language yet. */
 export type UnspokenCard = Card<Wording>;
@@ -127,4 +156,6 @@ export type PressAction =
     }
   | { readonly kind: "revoke"; readonly approvalId: string }
   | { readonly kind: "pairing"; readonly requestId: string; readonly decision: "approve" | "dismiss" }
+  /** `choice`: a place in the menu's list. */
+  | { readonly kind: "menu"; readonly menuId: string; readonly choice: number }
   | { readonly kind: "run"; readonly action: RunAction; readonly runId: string };

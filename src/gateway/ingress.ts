@@ -7,10 +7,11 @@
 import type { SpokenTo } from "../agents/turns.ts";
 import type { Inbound } from "../channels/channel.ts";
 import type { CommandContext } from "../commands/command.ts";
+import { createMenus, type Menu, type StoredMenu, staleMenu } from "../commands/menus.ts";
 import { type ParsedCommand, parseAddressed, parseCommand } from "../commands/parse.ts";
 import { findCommand, nearestCommand } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
-import type { Access } from "../core/access/access.ts";
+import type { Access, Knock } from "../core/access/access.ts";
 import { addressedByPattern } from "../core/access/mention-patterns.ts";
 import { atLeast } from "../core/access/rank.ts";
 import { revokedCard } from "../core/approvals/revoked-card.ts";
@@ -59,6 +60,9 @@ export interface IngressOptions {
   readonly logFile: (runId: string) => Promise<{ readonly name: string; readonly path: string } | undefined>;
 }
 
+/** Of one event, before it is known whether and with what arguments it is a command. */
+type Context = Omit<CommandContext, "args" | "offer"> & { offer(command: string, menu: Menu): Promise<void> };
+
 export interface Ingress {
   start(): Promise<void>;
   /** Resolves once the event is durable. */
@@ -67,6 +71,7 @@ export interface Ingress {
 
 export function createIngress(options: IngressOptions): Ingress {
   const { queue, clock, access, services, deliveries } = options;
+  const menus = createMenus({ store: options.store, deliveries });
 
   async function accept(heard: Inbound): Promise<void> {
     const event = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
@@ -82,7 +87,8 @@ export function createIngress(options: IngressOptions): Ingress {
   }
 
   async function work(job: Job<Inbound>): Promise<void> {
-    const event = job.data;
+    const asked = await menuOf(job.data);
+    const event = asked === undefined ? job.data : inThreadOf(job.data, asked);
     let replies = 0;
     // Another bot has no private view of a room.
     const canBePrivate = event.actor.kind === "person" && !(event.kind === "command" && event.answersAll);
@@ -96,8 +102,7 @@ export function createIngress(options: IngressOptions): Ingress {
       });
     try {
       await options.readers.heard(event);
-      const name = commandName(event);
-      const admitted = await access.admit({ ...event, ...(name === undefined ? {} : { command: name }) });
+      const admitted = await access.admit(knockOf(event, asked));
       if (admitted.kind === "ignore") return;
       if (admitted.kind === "answer") {
         await reply(admitted.card, { private: true });
@@ -115,8 +120,13 @@ export function createIngress(options: IngressOptions): Ingress {
         services,
         reply,
         beginsOnce: () => options.store.setIfAbsent(BEGUN_NS, eventId, true, { ttlMs: BEGUN_TTL_MS }),
+        offer: (command: string, menu: Menu) =>
+          menus.offer(menu, {
+            ...{ command, eventId, actor: event.actor, route: event.route },
+            ...(canBePrivate ? { onlyFor: event.actor } : {}),
+          }),
       };
-      if (event.kind === "press") await press(event.action, context);
+      if (event.kind === "press") await press(event.action, context, asked);
       else if (event.kind === "command") await command(event.name, event.args, context);
       else await message(event, context);
     } catch (error) {
@@ -128,10 +138,7 @@ export function createIngress(options: IngressOptions): Ingress {
     }
   }
 
-  async function message(
-    event: Extract<Inbound, { kind: "message" }>,
-    context: Omit<CommandContext, "args">,
-  ): Promise<void> {
+  async function message(event: Extract<Inbound, { kind: "message" }>, context: Context): Promise<void> {
     const parsed = options.config().commands.text ? typedCommand(event, options.config().commands.bash) : undefined;
     if (parsed) {
       if (event.mayBeCut) {
@@ -162,7 +169,7 @@ export function createIngress(options: IngressOptions): Ingress {
     if (taken === "no-model" && event.addressed) await withoutModel(context);
   }
 
-  async function withoutModel(context: Omit<CommandContext, "args">): Promise<void> {
+  async function withoutModel(context: Context): Promise<void> {
     const isFirst = await options.firstWithoutModel(context.sessionKey);
     await context.reply(
       {
@@ -175,7 +182,7 @@ export function createIngress(options: IngressOptions): Ingress {
     );
   }
 
-  async function command(name: string, args: string, context: Omit<CommandContext, "args">): Promise<void> {
+  async function command(name: string, args: string, context: Context): Promise<void> {
     const found = findCommand(name);
     if (!found) {
       const near = nearestCommand(name);
@@ -195,10 +202,24 @@ export function createIngress(options: IngressOptions): Ingress {
     if (!atLeast(context.rank, found.rank)) {
       throw new ExecError("not-authorized", phrase("error.access.command", { command: found.name }));
     }
-    await found.run({ ...context, args });
+    await found.run({ ...context, args, offer: (menu) => context.offer(found.name, menu) });
   }
 
-  async function press(action: PressAction, context: Omit<CommandContext, "args">): Promise<void> {
+  async function menuOf(event: Inbound): Promise<StoredMenu | undefined> {
+    if (event.kind !== "press" || event.action.kind !== "menu") return undefined;
+    const menu = await menus.find(event.action.menuId);
+    const { route } = event;
+    const isThere = menu?.route.channel === route.channel && menu.route.accountId === route.accountId;
+    return isThere && menu.route.chatId === route.chatId ? menu : undefined;
+  }
+
+  async function press(action: PressAction, context: Context, asked?: StoredMenu): Promise<void> {
+    if (action.kind === "menu") {
+      if (asked === undefined) throw staleMenu();
+      // As if whoever chose had typed it: their rank is asked, and the command's own checks are the same.
+      await command(asked.command, await menus.choose(asked, action.choice, context), context);
+      return;
+    }
     if (action.kind === "approval") {
       await services.approvals.resolve(action.approvalId, action.decision, context.actor, {
         route: context.route,
@@ -300,6 +321,18 @@ function commandName(event: Inbound): string | undefined {
     case "message":
       return typedCommand(event, true)?.name;
   }
+}
+
+/** A choice is judged as the command that it completes. */
+function knockOf(event: Inbound, asked: StoredMenu | undefined): Knock {
+  if (asked !== undefined) return { ...event, kind: "command", command: asked.command };
+  const name = commandName(event);
+  return { ...event, ...(name === undefined ? {} : { command: name }) };
+}
+
+/** Platforms do not all say which thread a message stands in that one person sees: the choice belongs to where it was asked. */
+function inThreadOf(event: Inbound, { route }: StoredMenu): Inbound {
+  return route.threadId === undefined ? event : { ...event, route: { ...event.route, threadId: route.threadId } };
 }
 
 /** In a room, words of the configuration address the bot as a mention does. */

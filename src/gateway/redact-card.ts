@@ -22,6 +22,8 @@ export function redactCard(card: UnspokenCard, redactor: Redactor): UnspokenCard
       };
     case "text":
       return masked;
+    case "menu":
+      return masked.command === undefined ? masked : { ...masked, command: mask(masked.command) };
     case "said":
       return { ...masked, text: mask(masked.text) };
   }

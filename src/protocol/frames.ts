@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { AuditPage } from "../core/audit/events.ts";
-import type { Card } from "../core/cards.ts";
+import { type Card, MAX_MENU_CHOICES } from "../core/cards.ts";
 import type { CronJob, ListedCronJob } from "../core/events/cron.ts";
 import type { LostJob } from "../core/events/lost-job.ts";
 
@@ -99,6 +99,15 @@ const pressAction = z.discriminatedUnion("kind", [
     kind: z.literal("pairing"),
     requestId: z.string().min(1).max(128),
     decision: z.enum(["approve", "dismiss"]),
+  }),
+  z.strictObject({
+    kind: z.literal("menu"),
+    menuId: z.string().min(1).max(128),
+    choice: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_MENU_CHOICES - 1),
   }),
   z.strictObject({
     kind: z.literal("run"),

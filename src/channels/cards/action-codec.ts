@@ -4,10 +4,10 @@
  * Slack `value` and Discord `custom_id`. Stateless, so a button still works after a restart.
  *
  * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ui1:<stop|log|again>:<id>` is a run's button;
- * `pr1:<a|d>:<id>` lets a person in or dismisses their request.
+ * `pr1:<a|d>:<id>` lets a person in or dismisses their request; `mn1:<a…cv>:<id>` is a menu's first to hundredth choice.
  * `<id>` is the UUID's 16 bytes in base64url, 22 characters.
  */
-import type { PressAction, RunAction } from "../../core/cards.ts";
+import { MAX_MENU_CHOICES, type PressAction, type RunAction } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 
@@ -38,8 +38,12 @@ const PAIRING_OF = new Map(
   Object.entries(PAIRING_CODE).map(([name, code]) => [code as string, name as PairingPress["decision"]]),
 );
 
+const PICKER = "pick";
+const LETTERS = 26;
+const FIRST_LETTER = "a".charCodeAt(0);
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const ENCODED = /^(ap1|ui1|pr1):([a-z]{1,5}):([A-Za-z0-9_-]{22})$/;
+const ENCODED = /^(ap1|ui1|pr1|mn1):([a-z]{1,5}):([A-Za-z0-9_-]{22})$/;
 
 /** A comment is not carried: it belongs to the answer, not to the button. @throws ExecError `internal` for a non-UUID id. */
 export function encodeAction(action: ButtonAction): string {
@@ -54,7 +58,14 @@ export function encodeAction(action: ButtonAction): string {
       return `pr1:${PAIRING_CODE[action.decision]}:${packId(action.requestId)}`;
     case "run":
       return `ui1:${RUN_CODE[action.action]}:${packId(action.runId)}`;
+    case "menu":
+      return `mn1:${choiceCode(action.choice)}:${packId(action.menuId)}`;
   }
+}
+
+/** Names a list that is picked from; what counts is the code of what was picked. */
+export function encodePicker(menuId: string): string {
+  return `mn1:${PICKER}:${packId(menuId)}`;
 }
 
 /** `undefined` for anything this version did not write: the press is answered with "this button is outdated". */
@@ -72,6 +83,10 @@ export function decodeAction(text: string): ButtonAction | undefined {
     const decision = PAIRING_OF.get(verb);
     return decision === undefined ? undefined : { kind: "pairing", requestId: id, decision };
   }
+  if (prefix === "mn1") {
+    const choice = choiceOf(verb);
+    return choice === undefined ? undefined : { kind: "menu", menuId: id, choice };
+  }
   if (verb === "r") return { kind: "deny-reason", approvalId: id };
   if (verb === "v") return { kind: "revoke", approvalId: id };
   const decision = DECISION_OF.get(verb);
@@ -80,7 +95,23 @@ export function decodeAction(text: string): ButtonAction | undefined {
 
 /** True for text in this codec's reserved space, well-formed or not: it must never be passed on as something typed. */
 export function isActionText(text: string): boolean {
-  return /^(ap1|ui1|pr1):/.test(text);
+  return /^(ap1|ui1|pr1|mn1):/.test(text);
+}
+
+/** As spreadsheets name columns: `a` to `z`, then `aa` to `cv`. */
+function choiceCode(choice: number): string {
+  if (!Number.isInteger(choice) || choice < 0 || choice >= MAX_MENU_CHOICES) {
+    throw new ExecError("internal", `A menu has no choice ${choice}.`);
+  }
+  const letter = (of: number) => String.fromCharCode(FIRST_LETTER + of);
+  return choice < LETTERS ? letter(choice) : letter(Math.floor(choice / LETTERS) - 1) + letter(choice % LETTERS);
+}
+
+function choiceOf(verb: string): number | undefined {
+  if (verb.length > 2) return undefined;
+  const [first = 0, second] = [...verb].map((letter) => letter.charCodeAt(0) - FIRST_LETTER);
+  const choice = second === undefined ? first : (first + 1) * LETTERS + second;
+  return choice < MAX_MENU_CHOICES ? choice : undefined;
 }
 
 function packId(id: string): string {

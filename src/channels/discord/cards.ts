@@ -6,12 +6,14 @@ import {
   ButtonStyle,
   ComponentType,
 } from "discord.js";
-import type { ApprovalCard, Card, RunCard, TextCard } from "../../core/cards.ts";
+import type { ApprovalCard, Card, MenuCard, RunCard, TextCard } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
 import type { Messages } from "../../core/words/messages.ts";
+import { encodePicker } from "../cards/action-codec.ts";
 import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
+import { type MenuView, menuView, shortened } from "../cards/menu-view.ts";
 import { runView } from "../cards/run-view.ts";
 import { textButtons } from "../cards/text-buttons.ts";
 import { excerpt, textCost } from "../text/excerpt.ts";
@@ -22,6 +24,9 @@ import {
   LINE_BUDGET,
   MAX_BUTTONS_PER_ROW,
   MAX_LABEL,
+  MAX_OPTION_TEXT,
+  MAX_PLACEHOLDER,
+  MAX_SELECT_OPTIONS,
   MESSAGE_BUDGET,
   MIN_COMMAND_BUDGET,
   RULES_BUDGET,
@@ -89,6 +94,8 @@ function build(card: Card, options: RenderOptions): readonly DiscordMessage[] {
       return [renderRun(card, options)];
     case "text":
       return renderText(card, options);
+    case "menu":
+      return renderMenu(card, options);
     case "said":
       return [
         {
@@ -251,6 +258,35 @@ function renderText(card: TextCard, options: RenderOptions): readonly DiscordMes
     components: [container(colour, [...parts(page), ...(index === pages.length - 1 ? buttons : [])])],
     ...fileOf(page),
   }));
+}
+
+function renderMenu(card: MenuCard, options: RenderOptions): readonly DiscordMessage[] {
+  const { messages, redactor } = options;
+  const view = menuView(card, { messages, redactor, most: MAX_SELECT_OPTIONS, mostButtons: MAX_BUTTONS_PER_ROW });
+  const controls = view.draw === "options" ? [picker(card.menuId, view)] : rows(view.choices);
+  const texts = textMessages(view.body, options);
+  const colour = COLOURS[controls.length > 0 ? "pending" : "neutral"];
+  return texts.map((one, index) => ({
+    components: [container(colour, [display(one), ...(index === texts.length - 1 ? controls : [])])],
+  }));
+}
+
+function picker(menuId: string, view: MenuView): APIComponentInContainer {
+  return {
+    type: ComponentType.ActionRow,
+    components: [
+      {
+        type: ComponentType.StringSelect,
+        custom_id: encodePicker(menuId),
+        placeholder: shortened(view.prompt, MAX_PLACEHOLDER),
+        options: view.choices.map(({ label, detail, code: value }) => ({
+          label: shortened(label, MAX_OPTION_TEXT),
+          value,
+          ...(detail === undefined || detail === "" ? {} : { description: shortened(detail, MAX_OPTION_TEXT) }),
+        })),
+      },
+    ],
+  };
 }
 
 const TEXT_COLOUR = { info: "neutral", success: "success", warning: "neutral", error: "failure" } as const;

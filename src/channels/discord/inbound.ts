@@ -170,7 +170,9 @@ export function takeInteraction(interaction: APIInteraction, context: InboundCon
       };
     }
     case InteractionType.MessageComponent: {
-      const { custom_id: customId } = interaction.data;
+      const { data } = interaction;
+      const customId =
+        data.component_type === ComponentType.StringSelect ? (data.values[0] ?? data.custom_id) : data.custom_id;
       const action = decodeAction(customId);
       if (!action)
         return isActionText(customId)

@@ -5,6 +5,10 @@ export const MAX_V2_TEXT = 4000;
 /** All components of one message, nested ones included. */
 export const MAX_COMPONENTS = 40;
 export const MAX_BUTTONS_PER_ROW = 5;
+/** discord.com/developers/docs/components/reference#string-select */
+export const MAX_SELECT_OPTIONS = 25;
+export const MAX_OPTION_TEXT = 100;
+export const MAX_PLACEHOLDER = 150;
 export const MAX_CUSTOM_ID = 100;
 export const MAX_LABEL = 80;
 export const MAX_MODAL_TITLE = 45;

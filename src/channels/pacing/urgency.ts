@@ -9,6 +9,7 @@ export function urgencyOf(card: Card): Urgency {
     case "run":
       return card.state === "finished" ? "decision" : "progress";
     case "text":
+    case "menu":
     case "said":
       return "answer";
   }

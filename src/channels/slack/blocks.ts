@@ -1,6 +1,7 @@
 /** The Block Kit pieces that cards share. docs.slack.dev/reference/block-kit */
 import type { types } from "@slack/bolt";
 import type { CardButton } from "../cards/approval-view.ts";
+import { type MenuView, shortened } from "../cards/menu-view.ts";
 import * as limits from "./limits.ts";
 import { shorten } from "./markup.ts";
 
@@ -54,6 +55,31 @@ export function buttonBlock(buttons: readonly CardButton[], cancel: string): typ
               },
             }),
       })),
+    },
+  ];
+}
+
+export function selectBlock(view: MenuView): types.ActionsBlock[] {
+  return [
+    {
+      type: "actions",
+      block_id: "oc:actions",
+      elements: [
+        {
+          type: "static_select",
+          action_id: "oc:mn1",
+          placeholder: { type: "plain_text", text: shortened(view.prompt, limits.MAX_PLACEHOLDER), emoji: false },
+          options: view.choices.map(({ label, detail, code }) => ({
+            text: { type: "plain_text", text: shortened(label, limits.MAX_OPTION_TEXT), emoji: false },
+            ...(detail === undefined || detail === ""
+              ? {}
+              : {
+                  description: { type: "plain_text", text: shortened(detail, limits.MAX_OPTION_TEXT), emoji: false },
+                }),
+            value: code,
+          })),
+        },
+      ],
     },
   ];
 }

@@ -1,11 +1,12 @@
 /** Neutral cards to Slack messages. Pure: the same card always gives the same blocks. */
 import type { types } from "@slack/bolt";
-import type { Card, RunCard } from "../../core/cards.ts";
+import type { Card, MenuCard, RunCard } from "../../core/cards.ts";
 import type { Messages } from "../../core/words/messages.ts";
+import { menuView } from "../cards/menu-view.ts";
 import { runView } from "../cards/run-view.ts";
 import type { Redactor } from "../text/redact.ts";
 import { renderApproval } from "./approval-card.ts";
-import { buttonBlock, smallPrint } from "./blocks.ts";
+import { buttonBlock, selectBlock, smallPrint } from "./blocks.ts";
 import * as limits from "./limits.ts";
 import { bold, fallbackText, italic, preformatted, type RichText, richText, section, shorten } from "./markup.ts";
 import { renderText } from "./text-card.ts";
@@ -55,6 +56,8 @@ export function renderSlackCard(card: Card, context: SlackCardContext): Rendered
       return renderRun(card, context);
     case "text":
       return renderText(card, context);
+    case "menu":
+      return renderMenu(card, context);
     case "said":
       return undefined;
   }
@@ -90,6 +93,20 @@ function renderRun(card: RunCard, context: SlackCardContext): RenderedCard {
     ],
     plain: fallbackText([view.title, view.command, ...outputLines, ...small].join("\n"), limits.MAX_FALLBACK_TEXT),
   };
+}
+
+/** Below its text a few choices are buttons, many are a list; without them in plain text it says what to type. */
+function renderMenu(card: MenuCard, context: SlackCardContext): RenderedCard {
+  const view = menuView(card, { ...context, most: limits.MAX_OPTIONS, mostButtons: limits.MAX_MENU_BUTTONS });
+  const drawn = renderText(view.body, context);
+  if (view.choices.length === 0) return drawn;
+  const control =
+    view.draw === "options" ? selectBlock(view) : buttonBlock(view.choices, context.messages.approval.cancel);
+  const last = drawn.messages.length - 1;
+  const [first, ...rest] = drawn.messages.map((message, part) =>
+    part === last ? { ...message, blocks: [...message.blocks, ...control] } : message,
+  );
+  return { ...drawn, messages: [first ?? drawn.messages[0], ...rest] };
 }
 
 /** The dialog for "Deny with reason". `metadata` comes back with the answer. */

@@ -203,7 +203,7 @@ export function readPress(body: unknown, self: SlackIdentity): PressFacts | unde
     userName: asText(user?.username) ?? asText(user?.name),
     route: routeOf(self, chatId, chatTypeOf(chatId, undefined), isTs(threadTs) ? threadTs : undefined),
     messageTs,
-    action: decodeAction(asText(first?.value) ?? ""),
+    action: decodeAction(asText(first?.value) ?? asText(asObject(first?.selected_option)?.value) ?? ""),
     triggerId,
     responseUrl: asText(json?.response_url),
   };

@@ -4,6 +4,13 @@
 export const MAX_HEADER = 150;
 /** reference/block-kit/block-elements/button-element */
 export const MAX_BUTTON_TEXT = 75;
+/** The spec of our channels: up to five choices are buttons, more are a list. */
+export const MAX_MENU_BUTTONS = 5;
+/** reference/block-kit/block-elements/select-menu-element#static_select */
+export const MAX_OPTIONS = 100;
+export const MAX_PLACEHOLDER = 150;
+/** reference/block-kit/composition-objects/option-object */
+export const MAX_OPTION_TEXT = 75;
 /** reference/block-kit/composition-objects/confirmation-dialog-object */
 export const MAX_CONFIRM_TITLE = 100;
 export const MAX_CONFIRM_TEXT = 300;

@@ -134,7 +134,9 @@ export class SlackListeners {
   private async onPress(body: unknown, client: webApi.WebClient): Promise<void> {
     const facts = readPress(body, this.options.identity);
     if (facts === undefined) return;
-    this.options.responseUrls.remember(facts.userId, facts.route.chatId, facts.responseUrl);
+    const { responseUrls } = this.options;
+    responseUrls.remember(facts.userId, facts.route.chatId, facts.responseUrl);
+    responseUrls.rememberPressed(facts.route.chatId, facts.messageTs, facts.responseUrl);
     const { action } = facts;
     if (action === undefined) {
       await this.tell(facts, (await this.messages(facts.userId)).notice.buttonOutdated);

@@ -251,6 +251,7 @@ export class Outbox {
   private async editOnce(ref: MessageRef, message: Outbound): Promise<SendResult> {
     const rendered = this.transmit.render(message.card, message);
     if (rendered === undefined) return PERMANENT_SAID;
+    if (isPrivate(message)) return await this.options.privately.replace(ref, rendered.messages[0]);
     if (!isTs(ref.messageId)) return { kind: "permanent", why: "a private answer can not be edited" };
     const key = `${ref.chatId}|${ref.messageId}`;
     this.lastLive.delete(key);
@@ -300,6 +301,7 @@ function isPrivate(message: Outbound): boolean {
 /** True while the card can still change by itself or by a press. */
 function isOpen(card: Card): boolean {
   if (card.kind === "approval") return card.state === "pending";
+  if (card.kind === "menu") return card.choices.length > 0;
   if (card.kind === "text") return (card.actions?.length ?? 0) > 0;
   return card.kind === "run" && card.state === "running";
 }

@@ -42,6 +42,15 @@ export class PrivateAnswers {
     return { kind: "sent", ref: last ?? refOf(message, "") };
   }
 
+  /**
+   * What one person sees can be changed only through the press on it; without one it stays, which harms nobody: what
+   * stands there was answered, and says so when it is pressed again.
+   */
+  async replace(ref: MessageRef, body: SlackMessage): Promise<SendResult> {
+    await this.post(this.responseUrls.takePressed(ref.chatId, ref.messageId), { ...body, replace_original: true });
+    return { kind: "sent", ref };
+  }
+
   private async answerElsewhere(
     user: string,
     chatId: string,
@@ -81,7 +90,7 @@ export class PrivateAnswers {
 
   private async post(
     url: string | undefined,
-    body: { readonly text: string; readonly blocks?: SlackMessage["blocks"] },
+    body: { readonly text: string; readonly blocks?: SlackMessage["blocks"]; readonly replace_original?: true },
   ): Promise<boolean> {
     if (url === undefined) return false;
     try {

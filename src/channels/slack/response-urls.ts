@@ -16,6 +16,7 @@ interface Entry {
 
 export class ResponseUrls {
   private readonly entries = new Recent<Entry>(2000);
+  private readonly pressed = new Recent<Entry>(2000);
   private readonly now: () => number;
 
   constructor(now: () => number) {
@@ -33,6 +34,17 @@ export class ResponseUrls {
     });
   }
 
+  /** Of a press on a message: the only way to change one that its presser alone sees. */
+  rememberPressed(chatId: string, messageTs: string, url: string | undefined): void {
+    if (url === undefined) return;
+    const expiresAtMs = this.now() + RESPONSE_URL_MS;
+    this.pressed.set(`${chatId}|${messageTs}`, { url, chatId, told: false, expiresAtMs, usesLeft: RESPONSE_URL_USES });
+  }
+
+  takePressed(chatId: string, messageTs: string): string | undefined {
+    return this.takeFrom(this.pressed, `${chatId}|${messageTs}`);
+  }
+
   /** Takes one use of the newest in this conversation, whoever it belongs to; each only once. */
   takeUntold(chatId: string): string | undefined {
     const entry = this.entries.newest().find((one) => one.chatId === chatId && !one.told && this.isLive(one));
@@ -44,7 +56,11 @@ export class ResponseUrls {
 
   /** Takes one use. */
   take(userId: string, chatId: string): string | undefined {
-    const entry = this.entries.get(`${userId}|${chatId}`);
+    return this.takeFrom(this.entries, `${userId}|${chatId}`);
+  }
+
+  private takeFrom(entries: Recent<Entry>, key: string): string | undefined {
+    const entry = entries.get(key);
     if (entry === undefined || !this.isLive(entry)) return undefined;
     entry.usesLeft -= 1;
     return entry.url;

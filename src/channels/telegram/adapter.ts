@@ -137,6 +137,7 @@ class TelegramAdapter implements TelegramChannel {
     if (isAlertRef(ref)) return { kind: "sent", ref };
     const { card } = message;
     if (card.kind === "approval" && card.decidedBy) session.decided(ref.chatId, card.decidedBy);
+    if (card.kind === "menu" && message.onlyFor) session.decided(ref.chatId, message.onlyFor);
     return session.outgoing.edit(ref, message);
   }
 

@@ -5,12 +5,13 @@
  * card that silently lost its buttons.
  */
 import type { InlineKeyboardButton, InlineKeyboardMarkup } from "grammy/types";
-import type { ApprovalCard, Card, RunCard, TextCard } from "../../core/cards.ts";
+import type { ApprovalCard, Card, MenuCard, RunCard, TextCard } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
 import type { Messages } from "../../core/words/messages.ts";
 import { type ApprovalView, approvalView, type CardButton } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
+import { type MenuItem, menuView, shortened } from "../cards/menu-view.ts";
 import { type RunView, runView } from "../cards/run-view.ts";
 import { textButtons } from "../cards/text-buttons.ts";
 import { blocksOf } from "../text/blocks.ts";
@@ -20,10 +21,13 @@ import { excerpt } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
 import {
   LINE_BUDGET,
+  MAX_BUTTON_LABEL,
   MAX_CALLBACK_DATA_BYTES,
+  MAX_MENU_BUTTONS,
   MIN_COMMAND_BUDGET,
   RULES_BUDGET,
   RUN_COMMAND_BUDGET,
+  SHORT_LABEL,
   TEXT_BUDGET,
 } from "./limits.ts";
 import { bold, code, italic, join, lines, pre, prose, type Rich, text } from "./markup.ts";
@@ -57,6 +61,8 @@ export function renderCard(card: Card, options: RenderOptions): Rendered {
       return renderRun(card, options);
     case "text":
       return renderText(card, options);
+    case "menu":
+      return renderMenu(card, options);
     case "said":
       return {
         parts: [clip(join([bold(text(actorLabel(card.actor))), text(`: ${options.redactor.redact(card.text).text}`)]))],
@@ -193,6 +199,26 @@ function renderText(card: TextCard, options: RenderOptions): Rendered {
   return { parts: packed.length === 0 ? [text("…")] : numbered(packed), ...(keyboard ? { keyboard } : {}) };
 }
 
+function renderMenu(card: MenuCard, options: RenderOptions): Rendered {
+  const { messages, redactor } = options;
+  const most = { most: MAX_MENU_BUTTONS, mostButtons: MAX_MENU_BUTTONS };
+  const view = menuView(card, { messages, redactor, ...most });
+  const drawn = renderText(view.body, options);
+  return view.choices.length === 0 ? drawn : { ...drawn, keyboard: { inline_keyboard: menuRows(view.choices) } };
+}
+
+/** Two in a row while they are short enough to be read on a phone. */
+function menuRows(choices: readonly MenuItem[]): InlineKeyboardButton[][] {
+  const perRow = choices.every(({ label }) => label.length <= SHORT_LABEL) ? 2 : 1;
+  const rows: InlineKeyboardButton[][] = [];
+  for (let at = 0; at < choices.length; at += perRow) {
+    rows.push(
+      choices.slice(at, at + perRow).map((one) => button({ ...one, label: shortened(one.label, MAX_BUTTON_LABEL) })),
+    );
+  }
+  return rows;
+}
+
 /** Lines of plain text within the budget; a longer line is cut at a grapheme. */
 function slices(value: string, budget: number): string[] {
   if (value.trim() === "") return [];
@@ -252,18 +278,20 @@ function clockTime(atMs: number): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
+function button({ label, code: data }: CardButton): InlineKeyboardButton {
+  const bytes = Buffer.byteLength(data);
+  if (bytes > MAX_CALLBACK_DATA_BYTES)
+    throw new ExecError(
+      "internal",
+      `The button "${label}" carries ${bytes} bytes; Telegram takes ${MAX_CALLBACK_DATA_BYTES}.`,
+    );
+  return { text: label, callback_data: data };
+}
+
 /** The allowing buttons share a row, then denying ones, then the rest. */
 export function keyboardOf(buttons: readonly CardButton[]): InlineKeyboardMarkup | undefined {
   if (buttons.length === 0) return undefined;
-  const row = (wanted: (one: CardButton) => boolean): InlineKeyboardButton[] =>
-    buttons.filter(wanted).map((one) => {
-      if (Buffer.byteLength(one.code) > MAX_CALLBACK_DATA_BYTES)
-        throw new ExecError(
-          "internal",
-          `The button "${one.label}" carries ${Buffer.byteLength(one.code)} bytes; Telegram takes ${MAX_CALLBACK_DATA_BYTES}.`,
-        );
-      return { text: one.label, callback_data: one.code };
-    });
+  const row = (wanted: (one: CardButton) => boolean): InlineKeyboardButton[] => buttons.filter(wanted).map(button);
   const allows = (one: CardButton): boolean => one.action.kind === "approval" && one.action.decision !== "deny";
   const runs = (one: CardButton): boolean => one.action.kind === "run";
   const rows = [row(allows), row((one) => !allows(one) && !runs(one)), row(runs)];

@@ -6,6 +6,11 @@ export const MAX_TEXT = 4096;
 export const MAX_CAPTION = 1024;
 /** core.telegram.org/bots/api#inlinekeyboardbutton: bytes, not characters. */
 export const MAX_CALLBACK_DATA_BYTES = 64;
+/** A keyboard holds a hundred buttons; more than this is a wall on a phone. The rest is typed. */
+export const MAX_MENU_BUTTONS = 20;
+/** Labels up to this length stand two in a row. */
+export const SHORT_LABEL = 18;
+export const MAX_BUTTON_LABEL = 60;
 /** core.telegram.org/bots/api#answercallbackquery */
 export const MAX_ALERT = 200;
 /** core.telegram.org/bots/api#setmycommands */

@@ -4,6 +4,7 @@
  * soft line wraps taken out, so that `xoxb-1<U+200B>23` does not slip through.
  */
 
+import { MASK } from "../../core/words/mask.ts";
 import { type Span, type Without, without } from "./without.ts";
 
 export interface RedactionResult {
@@ -24,7 +25,7 @@ export interface SecretFinder {
 /** Shorter known values would mask ordinary words. */
 const MIN_KNOWN_SECRET = 8;
 
-export const MASK = "•••";
+export { MASK };
 
 interface Shape {
   readonly pattern: RegExp;

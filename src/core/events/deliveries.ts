@@ -71,6 +71,8 @@ function aboutOf(card: UnspokenCard): string {
       return card.command;
     case "text":
       return inEnglish(card.title ?? card.text ?? card.code ?? "");
+    case "menu":
+      return inEnglish(card.title);
     case "said":
       return card.text;
     default:
@@ -109,6 +111,8 @@ export interface Upsert {
    * new message, which is the entity's from then on.
    */
   readonly leftBehind?: UnspokenCard;
+  /** Only this person sees it, where the platform can do that. */
+  readonly onlyFor?: Actor;
   readonly notAfterMs?: number;
 }
 
@@ -329,10 +333,14 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const { notAfterMs, ...data } = post;
       await enqueue(data, `post:${post.key}@${routeKey(post.route)}`, notAfterMs);
     },
-    async upsert({ entity, version, route, card, leftBehind, notAfterMs }) {
+    async upsert({ entity, version, route, card, leftBehind, onlyFor, notAfterMs }) {
       live.settle(messageKey(entity, route));
       const key = messageKey(entity, route);
-      const data = { key, route, card, entity, version, ...(leftBehind ? { leftBehind } : {}) };
+      const data = {
+        ...{ key, route, card, entity, version },
+        ...(leftBehind ? { leftBehind } : {}),
+        ...(onlyFor ? { onlyFor } : {}),
+      };
       await enqueue(data, `card:${key}:${version}`, notAfterMs);
       // Only what is durably queued stands in for what came before it.
       remember(key, version);

@@ -73,6 +73,16 @@ export interface Messages {
     readonly fullLog: string;
     readonly runAgain: string;
   };
+  readonly menu: {
+    /** In a list of options that is still closed. */
+    readonly choose: string;
+    /** `form` is what to type, with its holes. */
+    readonly orType: (form: string) => string;
+    /** A platform holds only so many choices. */
+    readonly more: (count: number, form: string) => string;
+    readonly chosen: (choice: string) => string;
+    readonly tooLong: string;
+  };
   readonly notice: {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;

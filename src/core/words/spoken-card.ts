@@ -1,5 +1,5 @@
 /** A card with every sentence changed: masked, or put into the reader's language. Pure. */
-import type { Card, TextCard, UnspokenCard } from "../cards.ts";
+import type { Card, MenuCard, TextCard, UnspokenCard } from "../cards.ts";
 import type { Language } from "./languages.ts";
 import type { Wording } from "./phrase.ts";
 import { inLanguage } from "./say.ts";
@@ -25,9 +25,41 @@ export function mapCard<To extends Wording>(card: UnspokenCard, change: (wording
       return { ...card, notes: card.notes.map(change) };
     case "text":
       return mapText(card, change);
+    case "menu":
+      return mapMenu(card, change);
     case "said":
       return card;
   }
+}
+
+function mapMenu<To extends Wording>(card: MenuCard<Wording>, change: (wording: Wording) => To): MenuCard<To> {
+  const { kind, menuId, title, text, fields, command, choices, form, chosen } = card;
+  return {
+    kind,
+    menuId,
+    title: change(title),
+    ...(text === undefined ? {} : { text: change(text) }),
+    ...(fields === undefined ? {} : { fields: mapFields(fields, change) }),
+    ...(command === undefined ? {} : { command }),
+    choices: choices.map(({ label, detail, ...choice }) => ({
+      ...choice,
+      label: change(label),
+      ...(detail === undefined ? {} : { detail: change(detail) }),
+    })),
+    form,
+    ...(chosen === undefined ? {} : { chosen: change(chosen) }),
+  };
+}
+
+function mapFields<To extends Wording>(
+  fields: NonNullable<TextCard<Wording>["fields"]>,
+  change: (wording: Wording) => To,
+): NonNullable<TextCard<To>["fields"]> {
+  return fields.map(({ label, value, note }) => ({
+    label: change(label),
+    value: change(value),
+    ...(note === undefined ? {} : { note: change(note) }),
+  }));
 }
 
 function mapText<To extends Wording>(card: TextCard<Wording>, change: (wording: Wording) => To): TextCard<To> {
@@ -37,15 +69,7 @@ function mapText<To extends Wording>(card: TextCard<Wording>, change: (wording: 
     tone,
     ...(title === undefined ? {} : { title: change(title) }),
     ...(text === undefined ? {} : { text: change(text) }),
-    ...(fields === undefined
-      ? {}
-      : {
-          fields: fields.map(({ label, value, note }) => ({
-            label: change(label),
-            value: change(value),
-            ...(note === undefined ? {} : { note: change(note) }),
-          })),
-        }),
+    ...(fields === undefined ? {} : { fields: mapFields(fields, change) }),
     ...(code === undefined ? {} : { code: change(code) }),
     ...(hint === undefined ? {} : { hint: change(hint) }),
     ...(actions === undefined

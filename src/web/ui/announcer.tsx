@@ -15,6 +15,8 @@ function announcement(card: Card, { approval, run }: Messages): string {
     }
     case "text":
       return [card.title, card.text].filter((part) => part !== undefined).join(". ");
+    case "menu":
+      return [card.title, card.chosen].filter((part) => part !== undefined).join(". ");
     case "said":
       return "";
   }

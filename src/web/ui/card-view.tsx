@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Message } from "../conversation.ts";
 import { ApprovalView } from "./approval-card.tsx";
 import { CardBoundary } from "./card-boundary.tsx";
+import { MenuCardView } from "./menu-card.tsx";
 import { RunView } from "./run-card.tsx";
 import { SaidView } from "./said.tsx";
 import { TextView } from "./text-card.tsx";
@@ -16,6 +17,8 @@ function View({ message }: { readonly message: Message }) {
       return <RunView card={card} titleId={titleId} />;
     case "text":
       return <TextView card={card} titleId={titleId} />;
+    case "menu":
+      return <MenuCardView card={card} titleId={titleId} />;
     case "said":
       return <SaidView card={card} atMs={message.atMs} />;
   }

@@ -43,6 +43,11 @@ export const InfoIcon = () => (
     <path d="M8 7.25v3.5M8 5.1v.15" />
   </Icon>
 );
+export const ListIcon = () => (
+  <Icon>
+    <path d="M6 4h7.5M6 8h7.5M6 12h7.5M2.75 4h.5M2.75 8h.5M2.75 12h.5" />
+  </Icon>
+);
 export const StopIcon = () => (
   <Icon>
     <rect x="4.25" y="4.25" width="7.5" height="7.5" rx="1.25" class="filled" />

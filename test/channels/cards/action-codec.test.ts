@@ -6,6 +6,7 @@ import {
   encodeAction,
   isActionText,
 } from "../../../src/channels/cards/action-codec.ts";
+import { MAX_MENU_CHOICES } from "../../../src/core/cards.ts";
 import { ExecError } from "../../../src/core/errors.ts";
 
 /** core.telegram.org/bots/api#inlinekeyboardbutton */
@@ -23,6 +24,11 @@ const action: fc.Arbitrary<ButtonAction> = fc.oneof(
     kind: fc.constant("pairing" as const),
     requestId: fc.uuid(),
     decision: fc.constantFrom("approve" as const, "dismiss" as const),
+  }),
+  fc.record({
+    kind: fc.constant("menu" as const),
+    menuId: fc.uuid(),
+    choice: fc.nat({ max: MAX_MENU_CHOICES - 1 }),
   }),
   fc.record({
     kind: fc.constant("run" as const),
@@ -71,6 +77,8 @@ describe("button codec (tg-callback-data-64, discord-custom-id-100)", () => {
     " ap1:o:AAAAAAAAAAAAAAAAAAAAAA",
     "/approve 3f0c1a2b allow-once",
     "ui1:constructor:AAAAAAAAAAAAAAAAAAAAAA",
+    "mn1:pick:AAAAAAAAAAAAAAAAAAAAAA",
+    "mn1:cw:AAAAAAAAAAAAAAAAAAAAAA",
   ])("%j decodes to nothing", (text) => {
     expect(decodeAction(text)).toBeUndefined();
   });

@@ -74,6 +74,13 @@ export const cards: Messages = {
     fullLog: "Full log",
     runAgain: "Run again",
   },
+  menu: {
+    choose: "Choose…",
+    orType: (form) => `Or type: ${form}`,
+    more: (count, form) => `${count} more do not fit here. Type: ${form}`,
+    chosen: (choice) => `Chosen: ${choice}`,
+    tooLong: "The command is too long for this list, so it can not be allowed from here. Decide it on its card.",
+  },
   notice: {
     topicGone: "The topic this belongs to is gone, so it is posted here.",
     codeIn: (file, lines) => `All ${lines} lines are in ${file}.`,

@@ -74,6 +74,13 @@ export const cards: Messages = {
     fullLog: "Volledig logboek",
     runAgain: "Opnieuw",
   },
+  menu: {
+    choose: "Kies…",
+    orType: (form) => `Of typ: ${form}`,
+    more: (count, form) => `Hier passen er ${count} niet meer bij. Typ: ${form}`,
+    chosen: (choice) => `Gekozen: ${choice}`,
+    tooLong: "Het commando is te lang voor deze lijst, dus toestaan kan hier niet. Beslis op de kaart ervan.",
+  },
   notice: {
     topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
     codeIn: (file, lines) => `Alle ${lines} regels staan in ${file}.`,

@@ -105,6 +105,10 @@ export const errors = translation<typeof english>()({
   "error.pairing.dismissed": "Het verzoek van {who} was al afgewezen door {by}. Opnieuw vragen mag.",
   "error.pairing.expired": "Het verzoek van {who} is verlopen. Opnieuw vragen kan door de bot te schrijven.",
   "error.pairing.gone": "Dit toelatingsverzoek wordt niet meer bewaard. Opnieuw vragen kan door de bot te schrijven.",
+  "error.menu.notYours": "Alleen wie het vroeg kan hier kiezen. Typ het commando zelf.",
+  "error.menu.answered": "Al beantwoord: {choice}. Typ /{command} opnieuw om nog eens te kiezen.",
+  "error.menu.stale": "Deze lijst wordt niet meer bewaard, dus er is niets gedaan. Typ het commando opnieuw.",
+  "error.menu.staleOf": "Deze lijst klopt niet meer, dus er is niets gedaan. Typ /{command} opnieuw.",
   "error.pairing.onlyOwner":
     "Alleen een eigenaar mag mensen toelaten, dus er is niets veranderd. /whoami toont wat je mag.",
   "error.pairing.locked": "Te veel verkeerde codes. Goedkeuren kan tien minuten lang niet.",

@@ -74,6 +74,13 @@ export const cards: Messages = {
     fullLog: "Log completo",
     runAgain: "Executar de novo",
   },
+  menu: {
+    choose: "Escolha…",
+    orType: (form) => `Ou digite: ${form}`,
+    more: (count, form) => `Mais ${count} não cabem aqui. Digite: ${form}`,
+    chosen: (choice) => `Escolhido: ${choice}`,
+    tooLong: "O comando é longo demais para esta lista, por isso não pode ser permitido aqui. Decida no cartão dele.",
+  },
   notice: {
     topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
     codeIn: (file, lines) => `Todas as ${lines} linhas estão em ${file}.`,

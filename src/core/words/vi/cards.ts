@@ -71,6 +71,13 @@ export const cards: Messages = {
     fullLog: "Nhật ký đầy đủ",
     runAgain: "Chạy lại",
   },
+  menu: {
+    choose: "Chọn…",
+    orType: (form) => `Hoặc gõ: ${form}`,
+    more: (count, form) => `Còn ${count} mục không đủ chỗ ở đây. Hãy gõ: ${form}`,
+    chosen: (choice) => `Đã chọn: ${choice}`,
+    tooLong: "Lệnh quá dài cho danh sách này nên không thể cho phép tại đây. Hãy quyết định trên thẻ của lệnh.",
+  },
   notice: {
     topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
     codeIn: (file, lines) => `Toàn bộ ${lines} dòng nằm trong ${file}.`,

@@ -101,6 +101,10 @@ export const errors = translation<typeof english>()({
   "error.pairing.expired": "Yêu cầu của {who} đã hết hạn. Người này có thể xin lại bằng cách nhắn cho bot.",
   "error.pairing.gone":
     "Yêu cầu xin được cho phép này không còn được lưu. Người đó có thể xin lại bằng cách nhắn cho bot.",
+  "error.menu.notYours": "Chỉ người đã hỏi mới được chọn ở đây. Hãy tự gõ lệnh.",
+  "error.menu.answered": "Đã trả lời rồi: {choice}. Muốn chọn lại, hãy gõ /{command} lần nữa.",
+  "error.menu.stale": "Danh sách này không còn được lưu nên chưa có gì được thực hiện. Hãy gõ lại lệnh.",
+  "error.menu.staleOf": "Danh sách này không còn đúng nên chưa có gì được thực hiện. Hãy gõ lại /{command}.",
   "error.pairing.onlyOwner":
     "Chỉ chủ của bot mới được cho phép người khác, nên không có gì thay đổi. /whoami cho biết bạn được làm gì.",
   "error.pairing.locked": "Quá nhiều mã sai. Việc duyệt bị khóa trong mười phút.",
