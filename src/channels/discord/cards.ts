@@ -249,26 +249,36 @@ function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
 /** A question stands in a box of its own, answered or not; everything else is plain prose. */
 function renderText(card: TextCard, options: RenderOptions): readonly DiscordMessage[] {
   const pages = textMessages(card, options);
-  const parts = ({ text, file }: TextPage) => [display(text), ...(file ? [attachment(file.name)] : [])];
-  const fileOf = ({ file }: TextPage) => (file ? { file } : {});
-  if (card.actions === undefined) return pages.map((page) => ({ components: parts(page), ...fileOf(page) }));
+  if (card.actions === undefined) return pages.map((page) => ({ components: partsOf(page), ...fileOf(page) }));
   const buttons = rows(textButtons(card));
-  const colour = COLOURS[buttons.length > 0 ? "pending" : TEXT_COLOUR[card.tone]];
+  return boxed(pages, COLOURS[buttons.length > 0 ? "pending" : TEXT_COLOUR[card.tone]], buttons);
+}
+
+/** Each page in a box; what can be pressed stands below the last one. */
+function boxed(
+  pages: readonly TextPage[],
+  colour: number,
+  controls: readonly APIComponentInContainer[],
+): readonly DiscordMessage[] {
   return pages.map((page, index) => ({
-    components: [container(colour, [...parts(page), ...(index === pages.length - 1 ? buttons : [])])],
+    components: [container(colour, [...partsOf(page), ...(index === pages.length - 1 ? controls : [])])],
     ...fileOf(page),
   }));
+}
+
+function partsOf({ text, file }: TextPage) {
+  return [display(text), ...(file ? [attachment(file.name)] : [])];
+}
+
+function fileOf({ file }: TextPage): Pick<DiscordMessage, "file"> {
+  return file ? { file } : {};
 }
 
 function renderMenu(card: MenuCard, options: RenderOptions): readonly DiscordMessage[] {
   const { messages, redactor } = options;
   const view = menuView(card, { messages, redactor, most: MAX_SELECT_OPTIONS, mostButtons: MAX_BUTTONS_PER_ROW });
   const controls = view.draw === "options" ? [picker(card.menuId, view)] : rows(view.choices);
-  const texts = textMessages(view.body, options);
-  const colour = COLOURS[controls.length > 0 ? "pending" : "neutral"];
-  return texts.map((one, index) => ({
-    components: [container(colour, [display(one), ...(index === texts.length - 1 ? controls : [])])],
-  }));
+  return boxed(textMessages(view.body, options), COLOURS[controls.length > 0 ? "pending" : "neutral"], controls);
 }
 
 function picker(menuId: string, view: MenuView): APIComponentInContainer {
