@@ -176,7 +176,9 @@ describe("an outside agent over MCP", () => {
     expect(unreachable.text).toContain("openclaw-exec gateway");
     await expect(nowhere.client.listTools()).rejects.toThrow(/openclaw-exec gateway/);
 
-    const stopped = await outside({ ...here(), OPENCLAW_GATEWAY_URL: "http://127.0.0.1:9" });
+    const gone = await startTestGateway({});
+    await gone.stop();
+    const stopped = await outside({ ...here(), OPENCLAW_GATEWAY_URL: gone.url });
     const { text } = await stopped.call("exec", { command: "true" });
     expect(text).toContain("Nothing was run");
 
