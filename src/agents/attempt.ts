@@ -3,13 +3,15 @@
  * the gateway closes. What it says and starts is durable before anything follows from it.
  */
 import type { ModelMessage } from "ai";
+import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { heartbeatVisibility } from "../core/events/heartbeat-visibility.ts";
 import { heartbeatSettings } from "../core/exec/settings.ts";
 import { type Actor, type Route, routeKey } from "../core/route.ts";
 import type { Versioned } from "../core/store/store.ts";
 import { inEnglish } from "../core/words/phrase.ts";
-import type { Inbox, WaitingMessage } from "./inbox.ts";
+import { type BatchLimitsOf, batchesOf, finished } from "./batches.ts";
+import type { Inbox } from "./inbox.ts";
 import { failureSentence } from "./model-failure.ts";
 import { modelOf, type TurnLimits, turnLimits } from "./settings.ts";
 import type { CallResult } from "./tool-results.ts";
@@ -52,6 +54,8 @@ export interface AttemptOptions {
   /** Shows for a few seconds that an answer is being made, where the platform has that. */
   readonly typing: (route: Route) => void;
   readonly onTrouble: (why: string) => void;
+  readonly clock: Clock;
+  readonly batchLimits: BatchLimitsOf;
 }
 
 interface Attempt {
@@ -69,7 +73,7 @@ export async function attempt(
   { sessionKey, begun, history, stopping, closing }: Attempt,
   options: AttemptOptions & { readonly transcripts: Transcripts; readonly inbox: Inbox },
 ): Promise<Ending> {
-  const { config, transcripts, inbox } = options;
+  const { config, transcripts } = options;
   let { value: record, version } = begun;
   const { agentId } = record;
   const limits = turnLimits(config(), agentId);
@@ -109,7 +113,7 @@ export async function attempt(
           signal,
           ...(route ? { route } : {}),
         }),
-      meanwhile: () => heardMeanwhile(inbox, sessionKey, record, limits),
+      meanwhile: () => heardMeanwhile(sessionKey, record, limits, options),
     });
   } catch (error) {
     end = { kind: "threw", error };
@@ -132,16 +136,21 @@ export async function attempt(
   return { sessionKey, turn: { version, value: { ...record, state: "failed" } }, notice: { ...why, tone: "error" } };
 }
 
-/** New messages of the same conversation; what belongs elsewhere keeps waiting. */
-async function heardMeanwhile(inbox: Inbox, sessionKey: string, record: TurnRecord, limits: TurnLimits) {
+/** New messages of the same conversation; what belongs elsewhere, and what is still being said, keeps waiting. */
+async function heardMeanwhile(
+  sessionKey: string,
+  record: TurnRecord,
+  limits: TurnLimits,
+  { inbox, batchLimits, clock }: Pick<AttemptOptions, "batchLimits" | "clock"> & { readonly inbox: Inbox },
+) {
   const [route] = record.routes;
-  const found = (await inbox.list(sessionKey)).filter(
-    (item): item is WaitingMessage =>
-      item.kind === "message" && route !== undefined && routeKey(item.route) === routeKey(route),
+  const { ready } = finished(await inbox.list(sessionKey), batchLimits, clock.now());
+  const found = ready.filter(
+    (item) => item.kind === "message" && route !== undefined && routeKey(item.route) === routeKey(route),
   );
   const taken = found.slice(0, limits.maxWaiting);
   return {
-    messages: taken.map(userMessage),
+    messages: batchesOf(taken, batchLimits).map(userMessage),
     arrived: () => inbox.settle(taken),
   };
 }

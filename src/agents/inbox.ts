@@ -17,6 +17,8 @@ export interface WaitingMessage extends WaitingBase {
   readonly text: string;
   readonly actor: Actor;
   readonly route: Route;
+  /** The platform may have cut it: the rest comes as another message. */
+  readonly mayBeCut?: boolean;
 }
 
 export interface WaitingWake extends WaitingBase {

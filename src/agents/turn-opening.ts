@@ -3,7 +3,8 @@ import type { ModelMessage } from "ai";
 import type { SystemEvent } from "../core/events/system-events.ts";
 import type { WakeReason } from "../core/events/wakes.ts";
 import { type Route, routeKey } from "../core/route.ts";
-import type { Waiting, WaitingMessage, WaitingWake } from "./inbox.ts";
+import { type Batch, type BatchLimitsOf, batchesOf } from "./batches.ts";
+import type { Waiting, WaitingWake } from "./inbox.ts";
 import { eventsText, messageText, wakeText } from "./prompt.ts";
 import type { TurnRecord } from "./transcript.ts";
 
@@ -11,6 +12,8 @@ import type { TurnRecord } from "./transcript.ts";
 export interface Gathered {
   readonly first: Waiting;
   readonly batch: readonly Waiting[];
+  /** What people said, as the model is told it. */
+  readonly said: readonly Batch[];
   /** Events that the model is told of with it. */
   readonly heard: readonly SystemEvent[];
   readonly prompts: readonly string[];
@@ -18,11 +21,17 @@ export interface Gathered {
   readonly reason: WakeReason | undefined;
 }
 
-export function gather(first: Waiting, waiting: readonly Waiting[], pending: readonly SystemEvent[]): Gathered {
+export function gather(
+  first: Waiting,
+  waiting: readonly Waiting[],
+  pending: readonly SystemEvent[],
+  limitsOf: BatchLimitsOf,
+): Gathered {
   const batch = batchOf(first, waiting);
   return {
     first,
     batch,
+    said: batchesOf(batch, limitsOf),
     heard: pending.filter((event) => isHeard(event, first.kind)),
     prompts: batch.flatMap((item) => (item.kind === "wake" && item.prompt !== undefined ? [item.prompt] : [])),
     reason: reasonOf(batch),
@@ -64,8 +73,8 @@ export function openingRecord(
   };
 }
 
-export function userMessage(message: WaitingMessage): ModelMessage {
-  return { role: "user", content: messageText(message) };
+export function userMessage(batch: Batch): ModelMessage {
+  return { role: "user", content: messageText({ ...batch[0], text: batch.map((one) => one.text).join("\n") }) };
 }
 
 /** A message takes along what else was said in the same conversation; a wake takes the other wakes. */
@@ -87,13 +96,10 @@ function reasonOf(batch: readonly Waiting[]): WakeReason | undefined {
   return wakes.find((wake) => wake.reason !== "heartbeat")?.reason ?? wakes[0]?.reason;
 }
 
-function openingMessages({ batch, heard, prompts, reason }: Gathered, atMs: number): ModelMessage[] {
+function openingMessages({ said, heard, prompts, reason }: Gathered, atMs: number): ModelMessage[] {
   if (reason !== undefined) return [{ role: "user", content: wakeText(reason, heard, prompts, atMs) }];
   const before = eventsText(heard, atMs);
-  return [
-    ...(before === "" ? [] : [{ role: "user", content: before } as const]),
-    ...batch.flatMap((item) => (item.kind === "message" ? [userMessage(item)] : [])),
-  ];
+  return [...(before === "" ? [] : [{ role: "user", content: before } as const]), ...said.map(userMessage)];
 }
 
 /** A message is answered where it was said; what events say goes to where each came from. */

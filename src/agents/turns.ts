@@ -11,6 +11,7 @@ import type { AgentTurns } from "../core/events/wakes.ts";
 import type { Actor, Route } from "../core/route.ts";
 import type { Store, Versioned } from "../core/store/store.ts";
 import { type AttemptOptions, attempt } from "./attempt.ts";
+import { finished, firstLookMs, nextLookMs } from "./batches.ts";
 import { Inbox, type WaitingMessage } from "./inbox.ts";
 import { beginsAnew } from "./session-reset.ts";
 import { modelOf, turnLimits } from "./settings.ts";
@@ -33,9 +34,6 @@ export interface TurnsOptions extends AttemptOptions, EndingOptions {
   readonly events: SystemEvents;
 }
 
-/** How long the rest of a message may take that its platform has cut (channels.md section 7). */
-const REST_MS = 1_500;
-
 export interface SpokenTo {
   readonly eventId: string;
   readonly atMs: number;
@@ -44,7 +42,7 @@ export interface SpokenTo {
   readonly route: Route;
   readonly agentId: string;
   readonly sessionKey: string;
-  /** It may be the first part of more: the turn waits a moment for the rest. */
+  /** It may be the first part of more: the turn waits longer for the rest. */
   readonly mayBeCut?: boolean;
 }
 
@@ -107,10 +105,13 @@ export function createTurns(options: TurnsOptions): Turns {
   }
 
   async function next(sessionKey: string, agentId: string, signal: AbortSignal): Promise<void> {
-    const waiting = await inbox.list(sessionKey);
-    const [first] = waiting;
-    if (!first) return;
-    const gathered = gather(first, waiting, await events.pending(sessionKey));
+    const { ready, waitMs } = finished(await inbox.list(sessionKey), options.batchLimits, clock.now());
+    const [first] = ready;
+    if (!first) {
+      if (waitMs > 0) throw new RetryLater(nextLookMs(waitMs), "somebody is still writing");
+      return;
+    }
+    const gathered = gather(first, ready, await events.pending(sessionKey), options.batchLimits);
     const { batch, heard } = gathered;
     if (isBare(gathered) || !hasModel(agentId, purposeOf(gathered))) {
       await inbox.settle(batch);
@@ -219,10 +220,11 @@ export function createTurns(options: TurnsOptions): Turns {
     async take({ eventId, atMs, text, actor, route, agentId, sessionKey, mayBeCut = false }) {
       if (!hasModel(agentId)) return "no-model";
       const { maxWaiting } = turnLimits(config(), agentId);
-      const item: WaitingMessage = { kind: "message", id: eventId, sessionKey, atMs, text, actor, route };
+      const base = { kind: "message", id: eventId, sessionKey, atMs, text, actor, route } as const;
+      const item: WaitingMessage = mayBeCut ? { ...base, mayBeCut } : base;
       const put = await inbox.put(item, maxWaiting);
       if (put === "full") return "full";
-      if (put === "taken") await enqueue({ sessionKey, agentId }, eventId, mayBeCut ? REST_MS : 0);
+      if (put === "taken") await enqueue({ sessionKey, agentId }, eventId, firstLookMs(options.batchLimits(route)));
       return "taken";
     },
 

@@ -11,7 +11,10 @@ import type { Deliveries } from "../core/events/deliveries.ts";
 import type { InvokeTool } from "./tools.ts";
 
 export interface GatewayAgentsOptions
-  extends Pick<TurnsOptions, "store" | "queue" | "clock" | "config" | "events" | "onEnd" | "onTrouble"> {
+  extends Pick<
+    TurnsOptions,
+    "store" | "queue" | "clock" | "config" | "events" | "batchLimits" | "onEnd" | "onTrouble"
+  > {
   readonly stateDir: string;
   /** API keys by provider name. */
   readonly keys: Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@
  */
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
+import type { BatchLimits } from "../agents/batches.ts";
 import type { AdapterDeps, Suggest } from "../channels/adapter-deps.ts";
 import type { Channel, ChannelStatus, Ingress } from "../channels/channel.ts";
 import type { Redactor } from "../channels/text/redact.ts";
@@ -58,6 +59,11 @@ export async function buildChannels(options: ChannelsOptions): Promise<Channel[]
 export function localeOf({ channels, messages }: Config, route: Route): Language {
   const account = route.channel === "web" ? undefined : channels[route.channel]?.accounts[route.accountId];
   return account?.locale ?? messages.locale;
+}
+
+/** How what one person writes in a row on this route becomes one message for the agent. */
+export function batchLimitsOf({ channels }: Config, { channel, accountId }: Route): BatchLimits | undefined {
+  return channel === "telegram" ? channels.telegram?.accounts[accountId]?.batching : undefined;
 }
 
 /** Paths that platforms post to on the gateway's own port. */

@@ -6,6 +6,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { BatchLimitsOf } from "../agents/batches.ts";
 import type { Channel, Inbound } from "../channels/channel.ts";
 import { createRedactor } from "../channels/text/redact.ts";
 import { WebChannel } from "../channels/web/adapter.ts";
@@ -42,7 +43,7 @@ import { openState } from "../core/store/open-state.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { createGatewayAnnouncements } from "./announcements.ts";
-import { buildChannels, localeOf, startChannel } from "./channels.ts";
+import { batchLimitsOf, buildChannels, localeOf, startChannel } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
 import { createCommandServices } from "./command-services.ts";
@@ -317,9 +318,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onError,
   });
   const invokeTool = createTools({ config, stateDir, newId, exec, process: elsewhere.process, applyPatch });
+  const batchLimits: BatchLimitsOf = (route) => batchLimitsOf(config(), route);
   const agents = createGatewayAgents({
     ...{ store, queue, clock, config, stateDir, invokeTool, deliveries, channels, redactor, onError },
     events: systemEvents,
+    batchLimits,
     keys: loaded.secrets.models,
     onUsage: (agent, { input, output }) => {
       metrics.tokens.inc({ agent, kind: "input" }, input);
@@ -347,6 +350,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     readers,
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
     talk: agents.take,
+    batchLimits,
     firstWithoutModel: (key) => store.setIfAbsent("told-no-model", key, true, { ttlMs: TOLD_NO_MODEL_MS }),
     agentFor: (event: Inbound) => agentOf(event.route, event.actor),
     onError,

@@ -4,6 +4,7 @@
  * never runs a command twice: ids of runs, approvals and replies are made from the event's own id.
  */
 
+import type { BatchLimitsOf } from "../agents/batches.ts";
 import type { SpokenTo } from "../agents/turns.ts";
 import type { Inbound } from "../channels/channel.ts";
 import type { CommandContext } from "../commands/command.ts";
@@ -26,6 +27,7 @@ import { type Route, routeKey } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
 import { phrase } from "../core/words/phrase.ts";
+import { asRest, CutTexts, isControl } from "./cut-texts.ts";
 
 const INBOUND_JOB = "inbound";
 const INBOUND_ATTEMPTS = 3;
@@ -53,6 +55,8 @@ export interface IngressOptions {
   readonly talk: (message: SpokenTo) => Promise<"taken" | "full" | "no-model">;
   /** True the first time it is asked for this conversation. */
   readonly firstWithoutModel: (sessionKey: string) => Promise<boolean>;
+  /** How the words of one person in a row belong together on this route. */
+  readonly batchLimits: BatchLimitsOf;
   /** Somebody who may speak to the agent did so here. */
   readonly spokeIn: (agentId: string, route: Route) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
@@ -72,6 +76,7 @@ export interface Ingress {
 export function createIngress(options: IngressOptions): Ingress {
   const { queue, clock, access, services, deliveries } = options;
   const menus = createMenus({ store: options.store, deliveries });
+  const cutTexts = new CutTexts(options.store, options.batchLimits);
 
   async function accept(heard: Inbound): Promise<void> {
     const event = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
@@ -88,7 +93,7 @@ export function createIngress(options: IngressOptions): Ingress {
 
   async function work(job: Job<Inbound>): Promise<void> {
     const asked = await menuOf(job.data);
-    const event = asked === undefined ? job.data : inThreadOf(job.data, asked);
+    let event: Heard = asked === undefined ? job.data : inThreadOf(job.data, asked);
     let replies = 0;
     // Another bot has no private view of a room.
     const canBePrivate = event.actor.kind === "person" && !(event.kind === "command" && event.answersAll);
@@ -102,10 +107,17 @@ export function createIngress(options: IngressOptions): Ingress {
       });
     try {
       await options.readers.heard(event);
+      const beginning = await cutTexts.restOf(event);
+      if (beginning !== undefined) event = { ...asRest(event), isRest: true };
       const admitted = await access.admit(knockOf(event, asked));
       if (admitted.kind === "ignore") return;
       if (admitted.kind === "answer") {
         await reply(admitted.card, { private: true });
+        return;
+      }
+      if (beginning === "command" && !isControl(commandName(event))) {
+        // What it would have been the end of was refused, and its sender told.
+        await cutTexts.begun(event, "command");
         return;
       }
       const agentId = options.agentFor(event);
@@ -126,6 +138,11 @@ export function createIngress(options: IngressOptions): Ingress {
             ...(canBePrivate ? { onlyFor: event.actor } : {}),
           }),
       };
+      if (event.mayBeCut && givesCommand(event)) {
+        // Half a command is another command: `rm -rf build/old` without its end is worse than nothing.
+        await cutTexts.begun(event, "command");
+        throw new ExecError("command-too-long", phrase("error.command.mayBeCut"));
+      }
       if (event.kind === "press") await press(event.action, context, asked);
       else if (event.kind === "command") await command(event.name, event.args, context);
       else await message(event, context);
@@ -138,13 +155,18 @@ export function createIngress(options: IngressOptions): Ingress {
     }
   }
 
-  async function message(event: Extract<Inbound, { kind: "message" }>, context: Context): Promise<void> {
-    const parsed = options.config().commands.text ? typedCommand(event, options.config().commands.bash) : undefined;
+  function given(event: Extract<Heard, { kind: "message" }>): ParsedCommand | undefined {
+    const { text, bash } = options.config().commands;
+    return text ? typedCommand(event, bash) : undefined;
+  }
+
+  function givesCommand(event: Heard): boolean {
+    return event.kind === "command" || (event.kind === "message" && given(event) !== undefined);
+  }
+
+  async function message(event: Extract<Heard, { kind: "message" }>, context: Context): Promise<void> {
+    const parsed = given(event);
     if (parsed) {
-      if (event.mayBeCut) {
-        // Half a command is another command: `rm -rf build/old` without its end is worse than nothing.
-        throw new ExecError("command-too-long", phrase("error.command.mayBeCut"));
-      }
       await command(parsed.name, parsed.args, context);
       return;
     }
@@ -153,6 +175,7 @@ export function createIngress(options: IngressOptions): Ingress {
       if (!event.addressed) return;
       throw new ExecError("not-authorized", phrase("error.access.work"));
     }
+    await cutTexts.begun(event, "words");
     const taken = await options.talk({
       eventId: context.eventId,
       atMs: event.receivedAtMs,
@@ -166,7 +189,7 @@ export function createIngress(options: IngressOptions): Ingress {
     if (taken === "full") {
       throw new ExecError("rate-limited", phrase("error.agent.full"));
     }
-    if (taken === "no-model" && event.addressed) await withoutModel(context);
+    if (taken === "no-model" && event.addressed && !event.isRest) await withoutModel(context);
   }
 
   async function withoutModel(context: Context): Promise<void> {
@@ -309,10 +332,13 @@ export function createIngress(options: IngressOptions): Ingress {
 /** Messages of one conversation keep their order; a press or a stop never waits behind them. */
 function laneOf(event: Inbound): string | undefined {
   if (event.kind === "press") return undefined;
-  return ["stop", "approve"].includes(commandName(event) ?? "") ? undefined : routeKey(event.route);
+  return isControl(commandName(event)) ? undefined : routeKey(event.route);
 }
 
-function commandName(event: Inbound): string | undefined {
+/** `isRest`: of a text that began in an earlier message. */
+type Heard = Inbound & { readonly isRest?: true };
+
+function commandName(event: Heard): string | undefined {
   switch (event.kind) {
     case "press":
       return undefined;
@@ -324,7 +350,7 @@ function commandName(event: Inbound): string | undefined {
 }
 
 /** A choice is judged as the command that it completes. */
-function knockOf(event: Inbound, asked: StoredMenu | undefined): Knock {
+function knockOf(event: Heard, asked: StoredMenu | undefined): Knock {
   if (asked !== undefined) return { ...event, kind: "command", command: asked.command };
   const name = commandName(event);
   return { ...event, ...(name === undefined ? {} : { command: name }) };
@@ -342,8 +368,9 @@ function withPatterns(event: Inbound, patterns: readonly string[]): Inbound {
   return addressed ? { ...event, addressed, text } : event;
 }
 
-function typedCommand(event: Extract<Inbound, { kind: "message" }>, bash: boolean): ParsedCommand | undefined {
-  return parseCommand(event.text, { bash }) ?? (event.addressed ? parseAddressed(event.text) : undefined);
+function typedCommand(event: Extract<Heard, { kind: "message" }>, bash: boolean): ParsedCommand | undefined {
+  const found = parseCommand(event.text, { bash }) ?? (event.addressed ? parseAddressed(event.text) : undefined);
+  return event.isRest && !isControl(found?.name) ? undefined : found;
 }
 
 function errorCard(error: ExecError): UnspokenCard {

@@ -34,7 +34,7 @@ const event = (contextKey: string, more: Partial<SystemEvent> = {}): SystemEvent
 });
 
 function opened(waiting: readonly [Waiting, ...Waiting[]], events: readonly SystemEvent[] = []) {
-  const gathered = gather(waiting[0], waiting, events);
+  const gathered = gather(waiting[0], waiting, events, () => undefined);
   const turn = { sessionKey: KEY, seq: 1, epoch: 1, agentId: "main", startedAtMs: 0 };
   return { gathered, record: openingRecord(gathered, turn) };
 }
@@ -94,6 +94,6 @@ describe("a wake with nothing to tell is no turn", () => {
     ["it brings a prompt", [wake("w", "heartbeat", { prompt: "Look." })], [], false],
     ["a person speaks", [message("a")], [], false],
   ] as [string, [Waiting], SystemEvent[], boolean][])("%s", (_, waiting, events, bare) => {
-    expect(isBare(gather(waiting[0], waiting, events))).toBe(bare);
+    expect(isBare(gather(waiting[0], waiting, events, () => undefined))).toBe(bare);
   });
 });

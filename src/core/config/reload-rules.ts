@@ -23,6 +23,7 @@ const LIVE: readonly (readonly string[])[] = [
     "allowBots",
     "dm",
     "replyToMode",
+    "batching",
     "execApprovals",
   ].flatMap((key) => [
     ["channels", "*", key],

@@ -16,6 +16,15 @@ import { accountsOf, checkDms, complain, layered, mergedKeys, resolveAccounts } 
 
 const telegramRateDefaults = { chatPerSecond: 1, chatBurst: 5, groupPerMinute: 20, totalPerSecond: 30 } as const;
 
+/** channels.md section 7: the longer wait is for the rest of a text that the app has cut into pieces. */
+const batchingDefaults = {
+  quietMs: 300,
+  cutQuietMs: 1_500,
+  maxMessages: 12,
+  maxChars: 50_000,
+  maxWaitMs: 7_500,
+} as const;
+
 const telegramDefaults = {
   ...accountDefaults,
   webhookPath: "/telegram-webhook",
@@ -66,6 +75,20 @@ const telegramShape = {
     },
     telegramRateDefaults,
   ).describe(SEND_RATE),
+  batching: overridable(
+    {
+      quietMs: count(
+        "Milliseconds without another message, after which the agent is told; 0: each at once.",
+        0,
+        60_000,
+      ),
+      cutQuietMs: count("The same after a text so long that the app may have cut it.", 0, 60_000),
+      maxMessages: count("At most so many are told as one.", 1, 100),
+      maxChars: count("At most so many characters are.", 1, 1_000_000),
+      maxWaitMs: count("However fast somebody goes on writing, the agent is told after this long.", 0, 600_000),
+    },
+    batchingDefaults,
+  ).describe("What one person writes in a row reaches the agent as one message; commands and buttons never wait."),
   groupAllowFrom: ids("People (not groups) who may speak to the bot in groups; unset: `allowFrom`."),
 };
 
@@ -83,6 +106,7 @@ function telegramAccount(base: Visibility, root: TelegramKeys, own: TelegramKeys
     ...own,
     ...mergedKeys(base, root, own),
     sendRate: { ...telegramRateDefaults, ...root.sendRate, ...own.sendRate },
+    batching: { ...batchingDefaults, ...root.batching, ...own.batching },
     allowFrom: closed ? allowFrom.filter((entry) => entry !== "*") : allowFrom,
     execApprovals: { ...approvalDefaults, ...root.execApprovals, ...own.execApprovals },
   };
