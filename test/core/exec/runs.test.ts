@@ -129,6 +129,8 @@ describe("a run that is launched", () => {
     expect(again.map((one) => one.kind)).toEqual(Array.from({ length: 10 }, () => "duplicate"));
     expect(sessions.all()).toEqual([first.run.session]);
     expect(sessions.byRun("r")).toBe(first.run.session);
+    // Stopped earlier, the shell may not have got to its first line.
+    await eventually(() => count() > 0);
     expect(runs.stop("r")).toBe(true);
     expect((await first.run.ended).record.outcome).toBe("killed");
     expect(count()).toBe(1);
