@@ -70,6 +70,7 @@ export function createTools(options: ToolsOptions): InvokeTool {
           // A program holding the token speaks for an agent; it can ask, never decide (decisions.md D13).
           actor: call.actor,
           fromChannel: call.fromChannel ?? false,
+          isTold: call.model !== undefined || call.route !== undefined,
           ...(call.route ? { route: call.route } : {}),
           ...(call.signal ? { signal: call.signal } : {}),
         });

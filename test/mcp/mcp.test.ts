@@ -104,6 +104,7 @@ describe("an outside agent over MCP", () => {
     const command = "echo asked over mcp; until [ -e go-mcp ]; do sleep 0.05; done; echo ended over mcp";
     const asked = await call("exec", { command });
     expect(asked).toMatchObject({ isError: false, details: { status: "approval-pending", command } });
+    expect(asked.text).toContain("process list shows its session");
     expect((await call("process", { action: "list" })).text).not.toContain("asked over mcp");
 
     await person.decide(await person.request(command), "allow-once");

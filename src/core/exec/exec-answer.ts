@@ -12,12 +12,14 @@ export interface AnswerOptions {
   readonly canBackground: boolean;
   /** How long the call waits for the end; 0: not at all. Absent: until it comes. */
   readonly yieldMs: number | undefined;
+  /** The caller hears of the end by itself. */
+  readonly isTold: boolean;
   /** Stops the command when the caller goes away. */
   readonly signal?: AbortSignal;
 }
 
 export async function answerOf(launched: Launch, options: AnswerOptions): Promise<ToolResult> {
-  const { cwd, warnings, canBackground, yieldMs, signal } = options;
+  const { cwd, warnings, canBackground, yieldMs, isTold, signal } = options;
   if (launched.kind === "duplicate") {
     return failedResult("runtime-error", "This call was made before; it is not run a second time.", {
       sessionId: launched.record.sessionId,
@@ -30,7 +32,7 @@ export async function answerOf(launched: Launch, options: AnswerOptions): Promis
     if (signal?.aborted) abort();
     const begunAt = performance.now();
     const run = await raceStart(launched, yieldMs);
-    if (run === "waits") return queuedResult({ sessionId: session.id, cwd, why: waitWhy(record), warnings });
+    if (run === "waits") return queuedResult({ sessionId: session.id, cwd, why: waitWhy(record), warnings, isTold });
     if (run === "left") return failedResult("aborted", "It was stopped while it waited in line and never ran.");
     const allWarnings = [...warnings, ...run.handle.warnings];
     const ended = await raceEnd(run, yieldMs && Math.max(1, yieldMs - (performance.now() - begunAt)));
@@ -42,6 +44,7 @@ export async function answerOf(launched: Launch, options: AnswerOptions): Promis
         cwd,
         tail: run.session.tail(RUNNING_TAIL_CHARS),
         warnings: allWarnings,
+        isTold,
       });
     }
     const result = endedResult({

@@ -29,6 +29,8 @@ export interface ExecContext extends Caller {
   /** Where cards and completions go. Absent: nobody watches (API). */
   readonly route?: Route;
   readonly signal?: AbortSignal;
+  /** Default true: an agent is woken, a chat gets a message. A program over the API has to look for the end itself. */
+  readonly isTold?: boolean;
   /** A command that ends within this shows its end alone, no running card (`commands.bashForegroundMs`). */
   readonly cardAfterMs?: number;
 }
@@ -234,6 +236,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       cwd,
       warnings,
       canBackground,
+      isTold: context.isTold ?? true,
       yieldMs: !canBackground ? undefined : args.background ? 0 : (args.yieldMs ?? options.yieldMs(settings)),
       ...(context.signal ? { signal: context.signal } : {}),
     });
@@ -254,7 +257,8 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       }
       if (admitted.approval) {
         const { approval } = admitted;
-        return pendingResult(approval, approval.request.warnings.map(inEnglish), options.reach(approval));
+        const warnings = approval.request.warnings.map(inEnglish);
+        return pendingResult(approval, warnings, options.reach(approval), { isTold: context.isTold ?? true });
       }
       return launchForCall(admitted, context);
     },

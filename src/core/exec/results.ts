@@ -108,10 +108,16 @@ export interface RunningRun {
   /** Last 2000 characters. */
   readonly tail: string;
   readonly warnings: readonly string[];
+  readonly isTold: boolean;
+}
+
+/** `isTold`: the caller hears of the end by itself. A program over the API has to look. */
+function endOf(isTold: boolean): string {
+  return isTold ? "its end is announced by itself." : "its end is not announced here: poll waits for it.";
 }
 
 export function runningResult(run: RunningRun): ToolResult {
-  const followUp = `Use process (poll, log, write, kill) with sessionId ${run.sessionId}; its end is announced by itself.`;
+  const followUp = `Use process (poll, log, write, kill) with sessionId ${run.sessionId}; ${endOf(run.isTold)}`;
   const lines = [
     ...run.warnings.map((warning) => `[${warning}]`),
     `Command still running (session ${run.sessionId}, pid ${run.pid ?? "unknown"}). ${followUp}`,
@@ -136,11 +142,12 @@ export interface QueuedRun {
   readonly cwd: string;
   readonly why: string;
   readonly warnings: readonly string[];
+  readonly isTold: boolean;
 }
 
 /** Allowed, and waits for a place: for its caller the same as running in the background. */
 export function queuedResult(run: QueuedRun): ToolResult {
-  const followUp = `Use process (poll, kill) with sessionId ${run.sessionId}; its end is announced by itself.`;
+  const followUp = `Use process (poll, kill) with sessionId ${run.sessionId}; ${endOf(run.isTold)}`;
   return {
     content: [
       { type: "text", text: [...run.warnings.map((warning) => `[${warning}]`), `${run.why} ${followUp}`].join("\n\n") },
@@ -158,7 +165,12 @@ export function queuedResult(run: QueuedRun): ToolResult {
 }
 
 /** Names `/approve` only where nobody of the chat that asked has a card with buttons to press (seed 000). */
-export function pendingResult(record: ApprovalRecord, warnings: readonly string[], reach: ApprovalReach): ToolResult {
+export function pendingResult(
+  record: ApprovalRecord,
+  warnings: readonly string[],
+  reach: ApprovalReach,
+  { isTold }: { readonly isTold: boolean },
+): ToolResult {
   const slug = slugOf(record.id);
   const { request } = record;
   const text = [
@@ -167,7 +179,9 @@ export function pendingResult(record: ApprovalRecord, warnings: readonly string[
     ...warnings,
     howToDecide(reach, `/approve ${slug} ${request.offered.join("|")}`),
     ...(request.offered.includes("allow-always") ? [] : ["Allow always is not available for this command."]),
-    "Nothing has been run yet. The result is announced by itself once it is decided.",
+    isTold
+      ? "Nothing has been run yet. The result is announced by itself once it is decided."
+      : "Nothing has been run yet, and the result is not announced here: once it is allowed, process list shows its session, and process poll its end.",
   ].join("\n\n");
   return {
     content: [{ type: "text", text }],

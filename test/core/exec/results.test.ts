@@ -36,7 +36,7 @@ const record: ApprovalRecord = {
 };
 
 const text = (reach: ApprovalReach): string =>
-  pendingResult(record, [], reach)
+  pendingResult(record, [], reach, { isTold: true })
     .content.map((part) => part.text)
     .join("\n");
 
@@ -52,6 +52,13 @@ describe("the answer to a call that waits for a person", () => {
     }
     expect(text({ kind: "operator" })).toContain("the operator's web chat");
     expect(text({ kind: "none", chats: ["slack", "discord/two"] })).toContain("not available: slack, discord/two");
+  });
+
+  it("tells only a caller that hears of the end by itself to wait for it", () => {
+    expect(text({ kind: "card" })).toContain("announced by itself");
+    const [part] = pendingResult(record, [], { kind: "card" }, { isTold: false }).content;
+    expect(part?.text).toContain("process poll its end");
+    expect(part?.text).not.toContain("by itself");
   });
 });
 
