@@ -71,6 +71,8 @@ export interface Channel {
   start(ingress: Ingress): Promise<void>;
   stop(): Promise<void>;
   status(): ChannelStatus;
+  /** Whether cards on this route have their buttons now. Absent: as `capabilities.buttons` says. */
+  buttonsOn?(route: Route): boolean;
   send(message: Outbound): Promise<SendResult>;
   edit(ref: MessageRef, message: Outbound): Promise<SendResult>;
   /**

@@ -4,6 +4,8 @@ import { COMMANDS } from "../commands/registry.ts";
 import { loadConfig, renderProblems } from "../core/config/load.ts";
 import type { SlackAccountConfig } from "../core/config/schema.ts";
 import { nativeCommands } from "../gateway/native-commands.ts";
+import type { ChannelReport } from "../protocol/frames.ts";
+import { BUTTONS_WHERE } from "./buttons-where.ts";
 import { type Cli, EXIT } from "./io.ts";
 import { withGateway } from "./with-gateway.ts";
 
@@ -18,12 +20,17 @@ export async function status(cli: Cli, flags: { json?: boolean }): Promise<numbe
     cli.out(`${name.padEnd(20)} ${channel.state}${channel.detail ? `: ${channel.detail}` : ""}`);
     if (channel.channel === "web") continue;
     const approvers = channel.approvers.length > 0 ? channel.approvers.join(", ") : "nobody (cards go to the web chat)";
-    cli.out(`${"".padEnd(20)} approvers: ${approvers}; buttons: ${channel.buttons ? "yes" : "no"}`);
+    cli.out(`${"".padEnd(20)} approvers: ${approvers}; buttons: ${buttonsOf(channel)}`);
   }
   if (channels.every((channel) => channel.channel === "web")) {
     cli.out("No chat is connected. Add a block under `channels` to the configuration; see docs/channels.md.");
   }
   return channels.some((channel) => channel.state === "failed") ? EXIT.failed : EXIT.ok;
+}
+
+function buttonsOf({ buttons, inlineButtons }: ChannelReport): string {
+  if (!buttons) return "no";
+  return inlineButtons === undefined ? "yes" : BUTTONS_WHERE[inlineButtons];
 }
 
 export interface ManifestFlags {

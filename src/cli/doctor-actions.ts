@@ -16,6 +16,7 @@ import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/
 import { loadDirectSpawn } from "../core/process/direct-spawn.ts";
 import { StateDatabase } from "../core/store/database.ts";
 import { STATE_FILE } from "../core/store/open-state.ts";
+import { BUTTONS_WHERE } from "./buttons-where.ts";
 import { type Cli, EXIT } from "./io.ts";
 
 interface Check {
@@ -257,7 +258,11 @@ function approvers({ config }: LoadedConfig): Check[] {
       if (enabled === false) return { name, state: "ok", message: "off: requests go to the web chat" };
       const who = approversOf(config, channel, id);
       return who.length > 0
-        ? { name, state: "ok", message: `${who.join(", ")} decide; cards go to ${CARDS_GO_TO[target]}` }
+        ? {
+            name,
+            state: "ok",
+            message: `${who.join(", ")} decide; cards go to ${CARDS_GO_TO[target]}${buttonsNote(config, channel, id)}`,
+          }
         : {
             name,
             state: "warning",
@@ -265,6 +270,13 @@ function approvers({ config }: LoadedConfig): Check[] {
           };
     });
   });
+}
+
+/** Where buttons are not shown although the platform has them. */
+function buttonsNote({ channels }: LoadedConfig["config"], channel: string, id: string): string {
+  const account = channel === "telegram" ? channels.telegram?.accounts[id] : undefined;
+  const where = account ? BUTTONS_WHERE[account.capabilities.inlineButtons] : "yes";
+  return where === "yes" ? "" : `; buttons: ${where}`;
 }
 
 const CARDS_GO_TO = {

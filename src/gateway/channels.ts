@@ -172,6 +172,7 @@ async function telegramChannel(id: string, account: TelegramAccountConfig, optio
       accountId: id,
       token: botToken,
       allowBots: () => options.current().channels.telegram?.accounts[id]?.allowBots ?? false,
+      inlineButtons: () => (options.current().channels.telegram?.accounts[id] ?? account).capabilities.inlineButtons,
       rates: account.sendRate,
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),

@@ -249,9 +249,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
     reach: (record) =>
-      approvalReach(approvalTargets(config(), record, OPERATOR_ROUTE), ({ channel: id, accountId }) => {
+      approvalReach(approvalTargets(config(), record, OPERATOR_ROUTE), (route) => {
+        const { channel: id, accountId } = route;
         const channel = channels.find((one) => one.id === id && one.accountId === accountId);
-        return channel?.capabilities.buttons === true && channel.status().state !== "failed";
+        if (channel?.capabilities.buttons !== true || channel.status().state === "failed") return "nothing";
+        return (channel.buttonsOn?.(route) ?? true) ? "buttons" : "text";
       }),
   });
   const wakes = createWakes({

@@ -106,9 +106,15 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
         ...inPlainEnglish(channel.status()),
         approvers: approversOf(config(), channel.id, channel.accountId),
         buttons: channel.capabilities.buttons,
+        ...inlineButtons(config(), channel),
       })),
     readiness: () => readiness.now(),
   };
+}
+
+function inlineButtons({ channels }: Config, { id, accountId }: Channel) {
+  const account = id === "telegram" ? channels.telegram?.accounts[accountId] : undefined;
+  return account ? { inlineButtons: account.capabilities.inlineButtons } : {};
 }
 
 function queueBoard({ state, config, redactor, logger }: ServerFacadeOptions): Pick<ServerDeps, "openQueueBoard"> {

@@ -247,6 +247,8 @@ export interface ChannelReport {
   /** Ids of the people who may decide approvals there. */
   readonly approvers: readonly string[];
   readonly buttons: boolean;
+  /** Telegram: in which chats. */
+  readonly inlineButtons?: "off" | "dm" | "group" | "all" | "allowlist";
 }
 
 export interface RecordingEntry {

@@ -97,6 +97,20 @@ describe("channels slack-manifest", () => {
 
 describe("doctor", () => {
   test.each([
+    ["all", /7 decide; cards go to them directly$/m],
+    ["dm", /buttons: in direct messages only \(channels\.telegram\.capabilities\.inlineButtons\)/],
+    ["group", /buttons: in groups only/],
+    ["off", /approvals on telegram: 7 decide.*buttons: no, decisions are typed/],
+  ])("says where Telegram has buttons: %s", async (inlineButtons, line) => {
+    const telegram = { capabilities: { inlineButtons }, execApprovals: { approvers: ["7"] } };
+    const { out } = await configured({ channels: { telegram } }).runWith(
+      { env: { TELEGRAM_BOT_TOKEN: `7:${"x".repeat(35)}` } },
+      "doctor",
+    );
+    expect(out).toMatch(line);
+  });
+
+  test.each([
     [{ channels: { slack: {} } }, /warning\s+approvals on slack: nobody may decide here.*execApprovals.approvers/],
     [
       { channels: { slack: {} }, commands: { ownerAllowFrom: ["slack:U1"] } },

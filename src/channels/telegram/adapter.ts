@@ -113,6 +113,10 @@ class TelegramAdapter implements TelegramChannel {
     };
   }
 
+  buttonsOn({ chatId }: Route): boolean {
+    return this.#session?.buttonsOn(chatId) ?? true;
+  }
+
   self(): Self | undefined {
     return this.#session?.self;
   }

@@ -19,6 +19,7 @@ import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
 import { excerpt } from "../text/excerpt.ts";
 import type { Redactor } from "../text/redact.ts";
+import { typedInstead } from "./inline-buttons.ts";
 import {
   LINE_BUDGET,
   MAX_BUTTON_LABEL,
@@ -40,6 +41,8 @@ export interface RenderOptions {
   readonly budget?: number;
   /** The command could not be attached although the card does not show all of it: nobody may allow it from here. */
   readonly withholdAllow?: boolean;
+  /** No buttons in this chat; a request says what to type instead. */
+  readonly hidesButtons?: boolean;
   /** Name of a log that is sent along. */
   readonly attached?: string;
 }
@@ -95,6 +98,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
       ...view.notes.map((one) => italic(text(cut(one)))),
       ...(view.expires ? [text(`${view.expires.label}: ${clockTime(view.expires.atMs)}`)] : []),
       fact(view.id),
+      ...typedForms(view, card, options),
     ]);
 
   const rulesFit = card.always.reduce((sum, one) => sum + one.length, 0) <= RULES_BUDGET;
@@ -103,7 +107,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
   const fits = full.plain.length <= budget;
   const fileName = `command-${card.slug}.txt`;
   const m = messages.approval;
-  if (fits) return withKeyboard(full, keep(whole.buttons, options), undefined);
+  if (fits) return withKeyboard(full, keep(whole.buttons, options), options);
 
   const view = build(false);
   const fingerprint = m.fingerprint(display.characters, display.sha256);
@@ -117,6 +121,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
   return withKeyboard(
     clip(layout(view, command, extra), budget),
     keep(view.buttons, options),
+    options,
     pending && !options.withholdAllow ? { name: fileName, content: display.text, caption: fingerprint } : undefined,
   );
 }
@@ -130,8 +135,23 @@ function keep(buttons: readonly CardButton[], options: RenderOptions): readonly 
   return buttons.filter((one) => one.action.kind !== "approval" || one.action.decision === "deny");
 }
 
-function withKeyboard(body: Rich, buttons: readonly CardButton[], command: Rendered["command"] | undefined): Rendered {
-  const keyboard = keyboardOf(buttons);
+/** What the buttons that are hidden here would decide. */
+function typedForms(view: ApprovalView, { slug }: ApprovalCard, options: RenderOptions): readonly Rich[] {
+  if (!options.hidesButtons) return [];
+  const forms = keep(view.buttons, options).flatMap(({ action }) => {
+    if (action.kind === "approval") return [`/approve ${slug} ${action.decision}`];
+    return action.kind === "revoke" ? [`/approve ${slug} revoke`] : [];
+  });
+  return forms.length === 0 ? [] : [typedInstead(options.messages.approval.typeBecauseOff, forms)];
+}
+
+function withKeyboard(
+  body: Rich,
+  buttons: readonly CardButton[],
+  options: RenderOptions,
+  command?: Rendered["command"],
+): Rendered {
+  const keyboard = options.hidesButtons ? undefined : keyboardOf(buttons);
   return {
     parts: [body],
     ...(keyboard ? { keyboard } : {}),
@@ -169,7 +189,7 @@ function renderRun(card: RunCard, options: RenderOptions): Rendered {
   const NOTE_DIGITS = 32;
   const without = layout(build(0)).plain.length;
   const view = build(Math.max(0, budget - without - NOTE_DIGITS));
-  return withKeyboard(clip(layout(view), budget), view.buttons, undefined);
+  return withKeyboard(clip(layout(view), budget), view.buttons, options);
 }
 
 function renderText(card: TextCard, options: RenderOptions): Rendered {
@@ -195,7 +215,7 @@ function renderText(card: TextCard, options: RenderOptions): Rendered {
   for (const piece of slices(clean(card.code ?? ""), budget)) whole.push(pre(piece));
   if (card.hint !== undefined) small(italic(text(clean(card.hint))));
   const packed = pack(whole, budget);
-  const keyboard = keyboardOf(textButtons(card));
+  const keyboard = options.hidesButtons ? undefined : keyboardOf(textButtons(card));
   return { parts: packed.length === 0 ? [text("…")] : numbered(packed), ...(keyboard ? { keyboard } : {}) };
 }
 
@@ -203,6 +223,10 @@ function renderMenu(card: MenuCard, options: RenderOptions): Rendered {
   const { messages, redactor } = options;
   const most = { most: MAX_MENU_BUTTONS, mostButtons: MAX_MENU_BUTTONS };
   const view = menuView(card, { messages, redactor, ...most });
+  if (options.hidesButtons) {
+    const named = view.choices.filter(({ detail }) => detail === undefined).map(({ label }) => `• ${label}`);
+    return renderText({ ...view.body, text: [view.body.text ?? "", ...named].join("\n").trim() }, options);
+  }
   const drawn = renderText(view.body, options);
   return view.choices.length === 0 ? drawn : { ...drawn, keyboard: { inline_keyboard: menuRows(view.choices) } };
 }

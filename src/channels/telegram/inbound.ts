@@ -11,6 +11,7 @@ import type { MessageRef } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import { decodeAction, encodeAction, isActionText, type ReasonRequest } from "../cards/action-codec.ts";
 import type { Inbound } from "../channel.ts";
+import { type InlineButtons, takesPress } from "./inline-buttons.ts";
 import { SPLIT_FROM } from "./limits.ts";
 
 export interface Self {
@@ -26,6 +27,8 @@ export interface InboundContext {
   readonly commandNames: ReadonlyMap<string, string>;
   /** Other bots are heard too, as agents that can decide nothing. */
   readonly allowBots: boolean;
+  /** Where cards have buttons. */
+  readonly inlineButtons: InlineButtons;
 }
 
 /** A pressed button has a query that must be answered; everything else has none. */
@@ -40,6 +43,8 @@ export type Taken =
       readonly actor: Actor;
     }
   | { readonly kind: "outdated-press"; readonly queryId: string; readonly actor: Actor }
+  /** A button that is out from a time in which this chat had some. */
+  | { readonly kind: "hidden-press"; readonly queryId: string; readonly actor: Actor }
   | { readonly kind: "migrated"; readonly from: string; readonly to: string }
   | { readonly kind: "ignored"; readonly why: IgnoredBecause };
 
@@ -133,6 +138,8 @@ function takePress(update: Update, context: InboundContext): Taken {
   }
   const route = routeOf(query.message as Message, context);
   if (action.kind === "deny-reason") return { kind: "ask-reason", request: action, queryId: query.id, route, actor };
+  if (!takesPress(context.inlineButtons, query.message.chat.type, action))
+    return { kind: "hidden-press", queryId: query.id, actor };
   const ref: MessageRef = {
     channel: "telegram",
     accountId: context.accountId,

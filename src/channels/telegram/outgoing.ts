@@ -32,6 +32,8 @@ export interface OutgoingOptions extends AdapterDeps {
   readonly accountId: string;
   readonly budget: SendBudget;
   readonly rates: TelegramRates;
+  /** Cards in this chat have no buttons now. */
+  readonly hidesButtons: (chatId: string) => boolean;
   /** Most characters of one message, at most Telegram's own limit. */
   readonly textLimit?: number;
   readonly onMigrated: OnMigrated;
@@ -63,12 +65,17 @@ export class Outgoing {
     return this.#calls.migrated(from, to);
   }
 
-  render(card: Card, more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined } = {}): Rendered {
+  render(
+    card: Card,
+    chatId: string,
+    more: { attached?: string; withholdAllow?: boolean; locale?: string | undefined } = {},
+  ): Rendered {
     return renderCard(card, {
       messages: messagesFor(more.locale, this.#options.locale),
       redactor: this.#options.redactor,
       nowMs: this.#options.clock.now(),
       budget: Math.min(this.#options.textLimit ?? TEXT_BUDGET, TEXT_BUDGET),
+      hidesButtons: this.#options.hidesButtons(chatId),
       ...(more.attached === undefined ? {} : { attached: more.attached }),
       ...(more.withholdAllow === undefined ? {} : { withholdAllow: more.withholdAllow }),
     });
@@ -91,7 +98,7 @@ export class Outgoing {
   }
 
   async #edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
-    const rendered = this.render(message.card, { locale: message.locale });
+    const rendered = this.render(message.card, ref.chatId, { locale: message.locale });
     const body = rendered.parts.at(-1);
     if (!body) return { kind: "sent", ref };
     this.#lastLive.delete(editKey(ref));
@@ -118,7 +125,7 @@ export class Outgoing {
   /** False while the message is being edited or the chat's rate leaves no room. */
   async live(ref: MessageRef, card: Card, locale?: string): Promise<boolean> {
     if (this.#edits.busy(editKey(ref))) return false;
-    const rendered = this.render(card, { locale });
+    const rendered = this.render(card, ref.chatId, { locale });
     const body = rendered.parts.at(-1);
     if (!body) return true;
     const drawn = JSON.stringify([body.html, rendered.keyboard]);
@@ -149,7 +156,7 @@ export class Outgoing {
     const { locale } = message;
     const log: LogForChat = file ? await readLogForChat(file, this.#options.redactor) : { kind: "empty" };
     const render = (): Rendered =>
-      this.render(card, {
+      this.render(card, route.chatId, {
         locale,
         ...(log.kind === "log" ? { attached: log.name } : {}),
         ...(progress.withholdAllow ? { withholdAllow: true } : {}),

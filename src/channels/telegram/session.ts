@@ -15,6 +15,7 @@ import { CallbackAnswers } from "./callbacks.ts";
 import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, routeOf, type Self, type Taken, takeUpdate } from "./inbound.ts";
+import { type InlineButtons, showsButtons } from "./inline-buttons.ts";
 import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, MAX_FORUMS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
@@ -33,6 +34,8 @@ export interface TelegramAccount {
   readonly textChunkLimit?: number;
   /** Hear other bots. Default no. */
   readonly allowBots?: () => boolean;
+  /** Where cards have buttons. Default everywhere. */
+  readonly inlineButtons?: () => InlineButtons;
   readonly rates?: TelegramRates;
   /** Seconds one poll stays open. Default 30. */
   readonly pollSeconds?: number;
@@ -88,6 +91,7 @@ export class Session {
       accountId: account.accountId,
       budget,
       rates: account.rates ?? DEFAULT_RATES,
+      hidesButtons: (chatId) => !this.buttonsOn(chatId),
       ...(account.textChunkLimit === undefined ? {} : { textLimit: account.textChunkLimit }),
       onMigrated: (from, to) => deps.onChatMigrated?.(from, to),
       onSent: (message) => this.#note(message),
@@ -126,6 +130,10 @@ export class Session {
     await this.#webhook?.close();
   }
 
+  buttonsOn(chatId: string): boolean {
+    return showsButtons(this.#account.inlineButtons?.() ?? "allowlist", isDirectId(chatId) ? "dm" : "group");
+  }
+
   typing(route: Route): Promise<void> {
     return this.outgoing.typing(route, this.#forums.has(route.chatId));
   }
@@ -133,7 +141,7 @@ export class Session {
   /** A refusal of a press is shown on the press, when an alert can hold all of it. */
   async verdict(message: Outbound, actor: Actor): Promise<boolean> {
     if (message.card.kind !== "text" || message.file) return false;
-    const [body, more] = this.outgoing.render(message.card, { locale: actor.locale }).parts;
+    const [body, more] = this.outgoing.render(message.card, message.route.chatId, { locale: actor.locale }).parts;
     if (!body || more || body.plain.length > MAX_ALERT) return false;
     return this.#callbacks.verdict(message.route, actor, body.plain);
   }
@@ -279,6 +287,7 @@ export class Session {
         nowMs: this.#deps.clock.now(),
         commandNames: commandNames(this.#deps.commands),
         allowBots: this.#account.allowBots?.() ?? false,
+        inlineButtons: this.#account.inlineButtons?.() ?? "allowlist",
       });
     } catch (error) {
       this.#deps.log.error(
@@ -300,6 +309,9 @@ export class Session {
         return;
       case "outdated-press":
         void this.#callbacks.alert(taken.queryId, this.#messages(taken.actor).notice.buttonOutdated);
+        return;
+      case "hidden-press":
+        void this.#callbacks.alert(taken.queryId, this.#messages(taken.actor).notice.buttonsOff);
         return;
       case "migrated":
         // What is said next comes from the new id, and must find the group known under it.
@@ -342,6 +354,11 @@ export class Session {
   #why(error: unknown): string {
     return describeError(error, this.#deps.redactor);
   }
+}
+
+/** Ids of groups are negative. */
+function isDirectId(chatId: string): boolean {
+  return !chatId.startsWith("-");
 }
 
 /** The conversation in which messages stand below each other: a chat, or a topic by itself. */

@@ -5,14 +5,19 @@ import type { ApprovalTargets } from "./approval-targets.ts";
 export type ApprovalReach =
   /** An approver of the chat that asked, or of a chat it is forwarded to, sees a card with buttons. */
   | { readonly kind: "card" }
+  /** The card is there, but where it is shown buttons are switched off: the decision is typed. */
+  | { readonly kind: "typed" }
   /** Nobody in the chat that asked may decide; the card waits in the operator's web chat. */
   | { readonly kind: "operator" }
   /** No chat that should show the card can. */
   | { readonly kind: "none"; readonly chats: readonly string[] };
 
-/** `canShow`: this route's channel is there and takes cards with buttons. */
-export function approvalReach({ cards, notice }: ApprovalTargets, canShow: (route: Route) => boolean): ApprovalReach {
-  const shown = cards.filter(canShow);
+/** `shows`: what a card on this route is: nothing while its channel is not there. */
+export function approvalReach(
+  { cards, notice }: ApprovalTargets,
+  shows: (route: Route) => "buttons" | "text" | "nothing",
+): ApprovalReach {
+  const shown = cards.filter((route) => shows(route) !== "nothing");
   if (shown.length === 0) {
     const chats = cards.map(({ channel, accountId }) =>
       accountId === "default" ? channel : `${channel}/${accountId}`,
@@ -20,5 +25,6 @@ export function approvalReach({ cards, notice }: ApprovalTargets, canShow: (rout
     return { kind: "none", chats: [...new Set(chats)] };
   }
   const isElsewhere = notice !== undefined && notice.channel !== "web";
-  return isElsewhere && shown.every(({ channel }) => channel === "web") ? { kind: "operator" } : { kind: "card" };
+  if (isElsewhere && shown.every(({ channel }) => channel === "web")) return { kind: "operator" };
+  return { kind: shown.some((route) => shows(route) === "buttons") ? "card" : "typed" };
 }

@@ -24,6 +24,7 @@ const LIVE: readonly (readonly string[])[] = [
     "dm",
     "replyToMode",
     "batching",
+    "capabilities",
     "execApprovals",
   ].flatMap((key) => [
     ["channels", "*", key],

@@ -204,6 +204,8 @@ function howToDecide(reach: ApprovalReach, typed: string): string {
   switch (reach.kind) {
     case "card":
       return "A card with buttons was sent. Do not ask anybody to type a command; wait for the answer.";
+    case "typed":
+      return `The request was sent without buttons, which are switched off there. Whoever may approve types: ${typed}`;
     case "operator":
       return `Nobody in this chat may decide it, so no card is shown here. It waits in the operator's web chat; the operator can also type there: ${typed}`;
     case "none":

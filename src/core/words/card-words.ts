@@ -45,6 +45,8 @@ export interface Messages {
     readonly fingerprint: (characters: number, sha256: string) => string;
     /** `form` is what to type, already complete. */
     readonly typeInstead: (form: string) => string;
+    /** Above the lines to type, where buttons are switched off. */
+    readonly typeBecauseOff: string;
     readonly reasonTitle: string;
     readonly reasonLabel: string;
     readonly notShown: string;
@@ -86,6 +88,7 @@ export interface Messages {
   readonly notice: {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;
+    readonly buttonsOff: string;
     readonly buttonOutdated: string;
     /** Below the beginning of long code that is attached. */
     readonly codeIn: (file: string, lines: number) => string;

@@ -11,6 +11,7 @@ const context = {
   nowMs: 5,
   commandNames: new Map([["exec_policy", "exec-policy"]]),
   allowBots: false,
+  inlineButtons: "allowlist" as const,
 };
 const user = { id: 7, is_bot: false, first_name: "Ann", username: "ann", language_code: "pt-br" };
 const dm = { id: 7, type: "private", first_name: "Ann" } as const;

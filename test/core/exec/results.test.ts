@@ -80,13 +80,19 @@ describe("who sees the card of a request", () => {
       ["telegram"],
       { kind: "operator" },
     ],
+    ["a chat whose buttons are switched off", { cards: [other] }, [], { kind: "typed" }, ["telegram"]],
+    ["such a chat and one with buttons", { cards: [other, slack] }, [], { kind: "card" }, ["telegram"]],
     [
       "nobody",
       { cards: [slack, owner, other] },
       ["slack", "telegram"],
       { kind: "none", chats: ["slack", "telegram/ops"] },
     ],
-  ] as const)("%s", (_where, targets, away: readonly string[], reach) => {
-    expect(approvalReach(targets, (route) => !away.includes(route.channel))).toEqual(reach);
+  ] as const)("%s", (_where, targets, away: readonly string[], reach, bare: readonly string[] = []) => {
+    expect(
+      approvalReach(targets, ({ channel }) =>
+        away.includes(channel) ? "nothing" : bare.includes(channel) ? "text" : "buttons",
+      ),
+    ).toEqual(reach);
   });
 });

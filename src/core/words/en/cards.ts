@@ -41,6 +41,7 @@ export const cards: Messages = {
     fullCommandIn: (file) => `The whole command is in ${file}. Read it before you decide.`,
     fingerprint: (characters, sha256) => `${characters} characters, SHA-256 ${sha256}`,
     typeInstead: (form) => `Or type: ${form}`,
+    typeBecauseOff: "Buttons are switched off in this chat. To decide, send one of these:",
     reasonTitle: "Deny with reason",
     reasonLabel: "Why not?",
     notShown: "The whole command could not be shown, so this request can not be decided here.",
@@ -84,6 +85,7 @@ export const cards: Messages = {
   notice: {
     topicGone: "The topic this belongs to is gone, so it is posted here.",
     codeIn: (file, lines) => `All ${lines} lines are in ${file}.`,
+    buttonsOff: "Buttons are switched off in this chat; nothing was done. /help shows what you can type.",
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
     notInChannel: (bot) =>
       `I am not in this channel, so what this command does can not be shown here. Invite me with /invite @${bot}.`,

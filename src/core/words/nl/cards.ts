@@ -41,6 +41,7 @@ export const cards: Messages = {
     fullCommandIn: (file) => `De hele opdracht staat in ${file}. Lees die voordat je beslist.`,
     fingerprint: (characters, sha256) => `${characters} tekens, SHA-256 ${sha256}`,
     typeInstead: (form) => `Of typ: ${form}`,
+    typeBecauseOff: "Knoppen staan uit in deze chat. Stuur een van deze regels om te beslissen:",
     reasonTitle: "Weigeren met reden",
     reasonLabel: "Waarom niet?",
     notShown: "De hele opdracht kon niet worden getoond, dus hier kan niet worden beslist.",
@@ -84,6 +85,7 @@ export const cards: Messages = {
   notice: {
     topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
     codeIn: (file, lines) => `Alle ${lines} regels staan in ${file}.`,
+    buttonsOff: "Knoppen staan uit in deze chat; er is niets gedaan. /help toont wat je kunt typen.",
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
     notInChannel: (bot) =>
       `Ik zit niet in dit kanaal, dus wat deze opdracht doet kan hier niet worden getoond. Nodig me uit met /invite @${bot}.`,

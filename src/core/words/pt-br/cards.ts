@@ -41,6 +41,7 @@ export const cards: Messages = {
     fullCommandIn: (file) => `O comando inteiro está em ${file}. Leia antes de decidir.`,
     fingerprint: (characters, sha256) => `${characters} caracteres, SHA-256 ${sha256}`,
     typeInstead: (form) => `Ou digite: ${form}`,
+    typeBecauseOff: "Os botões estão desligados nesta conversa. Para decidir, envie uma destas linhas:",
     reasonTitle: "Negar com motivo",
     reasonLabel: "Por que não?",
     notShown: "O comando inteiro não pôde ser mostrado, então não é possível decidir aqui.",
@@ -84,6 +85,7 @@ export const cards: Messages = {
   notice: {
     topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
     codeIn: (file, lines) => `Todas as ${lines} linhas estão em ${file}.`,
+    buttonsOff: "Os botões estão desligados nesta conversa; nada foi feito. /help mostra o que você pode digitar.",
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
     notInChannel: (bot) =>
       `Não estou neste canal, por isso o que este comando faz não pode ser mostrado aqui. Convide-me com /invite @${bot}.`,

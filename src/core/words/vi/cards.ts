@@ -38,6 +38,7 @@ export const cards: Messages = {
     fullCommandIn: (file) => `Toàn bộ lệnh nằm trong ${file}. Hãy đọc trước khi quyết định.`,
     fingerprint: (characters, sha256) => `${characters} ký tự, SHA-256 ${sha256}`,
     typeInstead: (form) => `Hoặc gõ: ${form}`,
+    typeBecauseOff: "Các nút đã tắt trong cuộc trò chuyện này. Để quyết định, hãy gửi một trong các dòng sau:",
     reasonTitle: "Từ chối kèm lý do",
     reasonLabel: "Vì sao không?",
     notShown: "Không hiển thị được toàn bộ lệnh nên không thể quyết định tại đây.",
@@ -81,6 +82,7 @@ export const cards: Messages = {
   notice: {
     topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
     codeIn: (file, lines) => `Toàn bộ ${lines} dòng nằm trong ${file}.`,
+    buttonsOff: "Các nút đã tắt trong cuộc trò chuyện này; chưa có gì được thực hiện. /help cho biết bạn có thể gõ gì.",
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
     notInChannel: (bot) =>
       `Tôi không ở trong kênh này nên không thể hiển thị kết quả của lệnh tại đây. Hãy mời tôi bằng /invite @${bot}.`,

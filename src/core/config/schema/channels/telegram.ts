@@ -16,6 +16,8 @@ import { accountsOf, checkDms, complain, layered, mergedKeys, resolveAccounts } 
 
 const telegramRateDefaults = { chatPerSecond: 1, chatBurst: 5, groupPerMinute: 20, totalPerSecond: 30 } as const;
 
+const capabilityDefaults = { inlineButtons: "allowlist" } as const;
+
 /** channels.md section 7: the longer wait is for the rest of a text that the app has cut into pieces. */
 const batchingDefaults = {
   quietMs: 300,
@@ -75,6 +77,16 @@ const telegramShape = {
     },
     telegramRateDefaults,
   ).describe(SEND_RATE),
+  capabilities: overridable(
+    {
+      inlineButtons: z
+        .enum(["off", "dm", "group", "all", "allowlist"])
+        .describe(
+          "Where cards have buttons: in no chat, in direct messages, in groups, or everywhere (`all`, `allowlist`: whoever presses must be allowed to in both). Elsewhere a request says what to type; its buttons that are out already still work.",
+        ),
+    },
+    capabilityDefaults,
+  ).describe("What of Telegram the bot uses."),
   batching: overridable(
     {
       quietMs: count(
@@ -106,6 +118,7 @@ function telegramAccount(base: Visibility, root: TelegramKeys, own: TelegramKeys
     ...own,
     ...mergedKeys(base, root, own),
     sendRate: { ...telegramRateDefaults, ...root.sendRate, ...own.sendRate },
+    capabilities: { ...capabilityDefaults, ...root.capabilities, ...own.capabilities },
     batching: { ...batchingDefaults, ...root.batching, ...own.batching },
     allowFrom: closed ? allowFrom.filter((entry) => entry !== "*") : allowFrom,
     execApprovals: { ...approvalDefaults, ...root.execApprovals, ...own.execApprovals },
