@@ -7,25 +7,21 @@ export const activation: CommandDefinition = {
   usage: ["/activation", "/activation mention", "/activation always"],
   options: [{ name: "when", description: phrase("option.activation.when"), choices: ["mention", "always"] }],
   rank: "owner",
-  async run({ args, route, sessionKey, services, reply }) {
-    const say = (tone: "info" | "success" | "warning", text: Wording, hint?: Wording) =>
-      reply({ kind: "text", tone, text, ...(hint ? { hint } : {}) }, { private: true });
+  async run({ args, route, sessionKey, services, reply, offer }) {
+    const say = (tone: "info" | "success", text: Wording) => reply({ kind: "text", tone, text }, { private: true });
     if (route.chatType === "dm" || route.channel === "web") {
       await say("info", phrase("activation.rooms"));
       return;
     }
     const wanted = args.trim().toLowerCase();
-    if (wanted === "") {
-      const { activation: set } = await services.sessions.overrides(sessionKey);
-      await say(
-        "info",
-        phrase(set ? `activation.${set}` : "activation.configured"),
-        phrase("activation.change", { usage: USAGE }),
-      );
-      return;
-    }
     if (wanted !== "mention" && wanted !== "always") {
-      await say("warning", phrase("usage", { usage: USAGE }));
+      const { activation: set } = await services.sessions.overrides(sessionKey);
+      await offer({
+        title: phrase("activation.which"),
+        text: phrase(set ? `activation.${set}` : "activation.configured"),
+        form: USAGE,
+        choices: (["mention", "always"] as const).map((args) => ({ label: args, args })),
+      });
       return;
     }
     await services.sessions.set(sessionKey, { activation: wanted });

@@ -31,7 +31,7 @@ export const cron: CommandDefinition = {
   ],
   rank: "owner",
   async run(context) {
-    const { args, services, reply } = context;
+    const { args, services, reply, offer } = context;
     const [, action = "list", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
     switch (action === "" ? "list" : action.toLowerCase()) {
       case "list": {
@@ -72,6 +72,18 @@ export const cron: CommandDefinition = {
       }
       case "remove":
       case "run": {
+        const jobs = rest.trim() === "" ? await services.cron.list() : [];
+        if (jobs.length > 0) {
+          await offer({
+            title: phrase(action === "run" ? "cron.which.run" : "cron.which.remove"),
+            form: `/cron ${action} <job>`,
+            choices: jobs.map((one) => {
+              const { label, value } = jobField(one);
+              return { label, detail: value, args: `${action} ${one.id}` };
+            }),
+          });
+          return;
+        }
         const job =
           action === "run" ? await services.cron.run(rest, context.eventId) : await services.cron.remove(rest);
         const text = phrase(action === "run" ? "cron.runs" : "cron.removed", { job: job.id });

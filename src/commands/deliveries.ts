@@ -15,7 +15,7 @@ export const deliveries: CommandDefinition = {
     { name: "id", description: phrase("option.deliveries.id") },
   ],
   rank: "owner",
-  async run({ args, services, reply, beginsOnce }) {
+  async run({ args, services, reply, offer, beginsOnce }) {
     const [action = "list", which = "", ...more] = args.split(/\s+/).filter((word) => word !== "");
     if (action === "list" && which === "") {
       const { letters, total } = await services.deadLetters.list();
@@ -31,6 +31,25 @@ export const deliveries: CommandDefinition = {
             },
         { private: true },
       );
+      return;
+    }
+    if ((action === "retry" || action === "drop") && which === "") {
+      const { letters } = await services.deadLetters.list();
+      if (letters.length === 0) {
+        await reply({ kind: "text", tone: "success", text: phrase("deliveries.none") }, { private: true });
+        return;
+      }
+      await offer({
+        title: phrase(action === "retry" ? "deliveries.which.retry" : "deliveries.which.drop"),
+        form: `/deliveries ${action} <id>|all`,
+        choices: [
+          ...(letters.length > 1 ? [{ label: phrase("deliveries.choice.all"), args: `${action} all` }] : []),
+          ...letters.map((letter) => {
+            const { label, value } = letterField(letter);
+            return { label, detail: value, args: `${action} ${letter.id}` };
+          }),
+        ],
+      });
       return;
     }
     if ((action !== "retry" && action !== "drop") || which === "" || more.length > 0) {

@@ -32,6 +32,13 @@ export type ExecText =
   | { readonly kind: "set"; readonly options: ExecOptions }
   | { readonly kind: "run"; readonly options: ExecOptions; readonly command: string }
   | { readonly kind: "explain"; readonly command: string }
+  /** `host=` without its value, which may be one of these; `at` is where it belongs in the text. */
+  | {
+      readonly kind: "choose";
+      readonly option: "host" | "security" | "ask";
+      readonly values: readonly string[];
+      readonly at: number;
+    }
   | { readonly kind: "error"; readonly message: Wording };
 
 export const EXEC_USAGE = "/exec [host=… security=… ask=… node=… timeout=… workdir=…] [--] <command>";
@@ -61,6 +68,10 @@ export function parseExecText(args: string): ExecText {
     const known = token.name === "for" ? "forMs" : token.name;
     if (options[known] !== undefined) {
       return { kind: "error", message: phrase("exec.option.twice", { option: token.name }) };
+    }
+    if (token.value === "" && isChoosable(token.name) && !/["']/.test(rest.slice(0, token.length))) {
+      const at = args.length - rest.length + token.name.length + 1;
+      return { kind: "choose", option: token.name, values: VALUES[token.name], at };
     }
     const problem = setOption(options, token.name, token.value);
     if (problem) return { kind: "error", message: problem };
@@ -102,6 +113,16 @@ function leadingOption(text: string): Token | undefined {
   // `http://…` or `a:b` is no option of ours unless the name is one.
   if (text[name.length] === ":" && !isOption(name)) return undefined;
   return { name, value: double ?? single ?? bare ?? "", length: whole.length };
+}
+
+const VALUES = {
+  host: ["auto", "sandbox", "gateway", "node"],
+  security: SECURITY_LEVELS,
+  ask: ASK_LEVELS,
+} as const satisfies Partial<Record<(typeof OPTIONS)[number], readonly string[]>>;
+
+function isChoosable(name: string): name is keyof typeof VALUES {
+  return Object.hasOwn(VALUES, name);
 }
 
 function isOption(name: string): name is (typeof OPTIONS)[number] {

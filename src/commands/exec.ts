@@ -30,6 +30,15 @@ export const exec: CommandDefinition = {
       case "error":
         await reply({ kind: "text", tone: "warning", text: parsed.message }, { private: true });
         return;
+      case "choose": {
+        const { option, values, at } = parsed;
+        await context.offer({
+          title: phrase("exec.which", { option }),
+          form: `/exec ${option}=${values.join("|")}`,
+          choices: values.map((value) => ({ label: value, args: args.slice(0, at) + value + args.slice(at) })),
+        });
+        return;
+      }
       case "explain":
         await reply(await services.explain(parsed.command, context), { private: true });
         return;

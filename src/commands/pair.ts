@@ -1,3 +1,4 @@
+import type { PairingRequest } from "../core/access/pairing.ts";
 import { actorLabel } from "../core/route.ts";
 import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
@@ -13,30 +14,30 @@ export const pair: CommandDefinition = {
     { name: "code", description: phrase("option.pair.code") },
   ],
   rank: "owner",
-  async run({ args, actor, services, reply }) {
+  async run({ args, actor, services, reply, offer }) {
     const [action = "list", ...rest] = args.split(/\s+/).filter((word) => word !== "");
     const code = rest.join("");
-    if (action === "list") {
+    const known = (["list", "approve", "dismiss"] as const).find((one) => one === action);
+    if (known === "list" || (known !== undefined && code === "")) {
       const requests = await services.pairingDesk.list();
-      await reply(
-        requests.length === 0
-          ? { kind: "text", tone: "info", text: phrase("pair.none") }
-          : {
-              kind: "text",
-              tone: "info",
-              title: phrase("pair.title"),
-              fields: requests.map((request) => ({
-                label: request.code,
-                value: phrase("pair.who", {
-                  who: request.actor.display ?? request.actor.id,
-                  channel: request.channel,
-                }),
-                note: request.actor.id,
-              })),
-              hint: phrase("pair.hint"),
-            },
-        { private: true },
-      );
+      if (requests.length === 0) {
+        await reply({ kind: "text", tone: "info", text: phrase("pair.none") }, { private: true });
+        return;
+      }
+      const answers = known === "list" ? (["approve", "dismiss"] as const) : [known];
+      await offer({
+        title: phrase("pair.title"),
+        text: phrase("pair.hint"),
+        fields: requests.map(fieldOf),
+        form: `/pair ${answers.join("|")} <code>`,
+        choices: requests.flatMap(({ actor: who, code: shown }) =>
+          answers.map((answer) => ({
+            label: phrase(`pair.choice.${answer}`, { who: who.display ?? who.id }),
+            style: answer === "approve" ? ("success" as const) : ("danger" as const),
+            args: `${answer} ${shown}`,
+          })),
+        ),
+      });
       return;
     }
     if ((action !== "approve" && action !== "dismiss") || code === "") {
@@ -58,3 +59,8 @@ export const pair: CommandDefinition = {
     );
   },
 };
+
+function fieldOf({ code, actor, channel }: PairingRequest) {
+  const who = actor.display ?? actor.id;
+  return { label: code, value: phrase("pair.who", { who, channel }), note: actor.id };
+}

@@ -3,7 +3,7 @@ import { PROCESS_ACTIONS as ACTIONS, type ProcessAction as Action } from "../cor
 import { cutMiddle } from "../core/process/command-name.ts";
 import type { SessionStatus } from "../core/process/session-status.ts";
 import { type Phrase, phrase, type Wording } from "../core/words/phrase.ts";
-import type { CommandDefinition } from "./command.ts";
+import type { CommandContext, CommandDefinition } from "./command.ts";
 
 /** Of a command in a list. */
 const LISTED_COMMAND_CHARS = 120;
@@ -32,8 +32,10 @@ export const process: CommandDefinition = {
     { name: "share", description: phrase("option.process.share"), choices: ["true"] },
   ],
   rank: "authorized",
-  async run({ args, agentId, services, reply, beginsOnce }) {
+  async run(context) {
+    const { args, agentId, services, reply, beginsOnce } = context;
     const { text: typed, isShared } = withoutShare(args);
+    if (!isShared && (await offered(typed, context))) return;
     const parsed = parseProcessText(typed);
     if ("error" in parsed) {
       await reply({ kind: "text", tone: "warning", text: parsed.error }, { private: true });
@@ -71,6 +73,97 @@ export const process: CommandDefinition = {
     );
   },
 };
+
+/** A session nobody named, or what to do with one: what there is to choose from is offered. False: nothing is missing. */
+async function offered(typed: string, { agentId, services, offer }: CommandContext): Promise<boolean> {
+  const wanted = missingOf(typed);
+  if (!wanted) return false;
+  if (wanted.kind === "keys" || wanted.kind === "size") {
+    const { sessionId, kind } = wanted;
+    const [action, known, question] =
+      kind === "keys"
+        ? (["send-keys", COMMON_KEYS, "process.which.keys"] as const)
+        : (["resize", COMMON_SIZES, "process.which.size"] as const);
+    await offer({
+      title: phrase(question, { session: sessionId }),
+      form: `/process ${action} ${sessionId} ${kind === "keys" ? "<key> …" : "<columns>x<rows>"}`,
+      choices: known.map((value) => ({ label: value, args: `${action} ${sessionId} ${value}` })),
+    });
+    return true;
+  }
+  const { details } = await services.process({ action: "list" }, agentId);
+  const rows = (details.sessions ?? []) as readonly SessionRow[];
+  switch (wanted.kind) {
+    case "anything":
+      if (rows.length === 0) return false;
+      await offer({
+        title: phrase("process.title"),
+        fields: rows.map(fieldOf),
+        form: "/process <action> <session>",
+        choices: rows.map(({ sessionId }) => ({ label: sessionId, args: sessionId })),
+      });
+      return true;
+    case "session": {
+      const fitting = rows.filter(({ status }) => fits(wanted.action, status));
+      if (fitting.length === 0) return false;
+      await offer({
+        title: phrase("process.which", { action: wanted.action }),
+        form: `/process ${wanted.action} <session>`,
+        choices: fitting.map((row) => ({
+          label: row.sessionId,
+          detail: { lines: [row.name || row.command] },
+          args: `${wanted.action} ${row.sessionId}`,
+        })),
+      });
+      return true;
+    }
+    case "action": {
+      const row = rows.find(({ sessionId }) => sessionId === wanted.sessionId);
+      if (!row) return false;
+      await offer({
+        title: phrase("process.what", { session: row.sessionId }),
+        fields: [fieldOf(row)],
+        form: `/process <action> ${row.sessionId}`,
+        choices: OFFERED_ACTIONS.filter((action) => fits(action, row.status)).map((action) => ({
+          label: action,
+          args: `${action} ${row.sessionId}`,
+          ...(action === "kill" ? { style: "danger" as const } : {}),
+        })),
+      });
+      return true;
+    }
+  }
+}
+
+type Missing =
+  | { readonly kind: "anything" }
+  | { readonly kind: "session"; readonly action: Action }
+  | { readonly kind: "action"; readonly sessionId: string }
+  | { readonly kind: "keys" | "size"; readonly sessionId: string };
+
+function missingOf(typed: string): Missing | undefined {
+  const [first, sessionId, ...more] = typed.split(/\s+/).filter((word) => word !== "");
+  if (first === undefined) return { kind: "anything" };
+  if (more.length > 0) return undefined;
+  const action = ACTIONS.find((one) => one === first.toLowerCase());
+  if (action === undefined) return sessionId === undefined ? { kind: "action", sessionId: first } : undefined;
+  if (action === "list") return undefined;
+  if (sessionId === undefined) return { kind: "session", action };
+  if (action === "send-keys") return { kind: "keys", sessionId };
+  return action === "resize" ? { kind: "size", sessionId } : undefined;
+}
+
+/** What a press can do without more words; the first ones are asked for most. */
+const OFFERED_ACTIONS = ["log", "poll", "kill", "send-keys", "resize", "clear"] as const satisfies Action[];
+const COMMON_KEYS = ["Enter", "C-c", "C-d", "C-z", "Escape", "Tab", "Up", "Down", "y Enter", "n Enter"] as const;
+const COMMON_SIZES = ["80x24", "100x30", "120x40", "160x50"] as const;
+
+/** Only what runs takes input; only what has ended is cleared away. */
+function fits(action: Action, status: SessionStatus): boolean {
+  const isOpen = status === "running" || status === "queued";
+  if (action === "clear") return !isOpen;
+  return action === "kill" || action === "resize" || INPUTS.has(action) ? isOpen : true;
+}
 
 /** What the process tool says of one session. */
 interface SessionRow {

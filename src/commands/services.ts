@@ -2,6 +2,7 @@
 import type { PairingAnswer, PairingDecision, PairingRequest } from "../core/access/pairing.ts";
 import type { Rank } from "../core/access/rank.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
+import type { ApprovalRecord } from "../core/approvals/record.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Cron } from "../core/events/cron.ts";
 import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
@@ -65,6 +66,8 @@ export interface CommandServices {
   readonly exec: ExecTool;
   readonly runs: Runs;
   readonly approvals: Approvals;
+  /** Requests that wait and that this person may decide, oldest first. */
+  decidable(actor: Actor, route: Route): Promise<readonly ApprovalRecord[]>;
   readonly sessions: Sessions;
   readonly pairingDesk: PairingDesk;
   /** `commands.bash`: are `!cmd` and `/bash` on? */

@@ -3,9 +3,11 @@
 import type { Turns } from "../agents/turns.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
+import type { Access } from "../core/access/access.ts";
 import type { NewId } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { runCard } from "../core/exec/run-card.ts";
+import { decidableBy } from "./completions.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { explainCard, type PolicyService } from "./policy-service.ts";
 import type { Readiness } from "./readiness.ts";
@@ -13,6 +15,7 @@ import type { Readiness } from "./readiness.ts";
 export interface CommandServicesOptions
   extends Pick<CommandServices, "exec" | "runs" | "approvals" | "sessions" | "pairingDesk" | "cron" | "deadLetters"> {
   readonly config: () => Config;
+  readonly access: Pick<Access, "mayDecide">;
   readonly newId: NewId;
   readonly elsewhere: Elsewhere;
   readonly agents: Pick<Turns, "stop" | "forget">;
@@ -22,12 +25,13 @@ export interface CommandServicesOptions
 
 export function createCommandServices(options: CommandServicesOptions): CommandServices {
   const { config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters } = options;
-  const { elsewhere, agents, policy, readiness } = options;
+  const { access, elsewhere, agents, policy, readiness } = options;
   return {
     commands: COMMANDS,
     exec,
     runs,
     approvals,
+    decidable: (actor, route) => decidableBy(approvals, access, actor, route),
     sessions,
     pairingDesk,
     cron,

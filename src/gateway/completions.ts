@@ -1,30 +1,47 @@
-/** What completes a command that is being typed, from what there is now. */
+/** What completes a command that is being typed, from what there is now and what this person may see of it. */
 import { complete } from "../commands/complete.ts";
 import { COMMANDS } from "../commands/registry.ts";
-import type { Rank } from "../core/access/rank.ts";
+import type { Access } from "../core/access/access.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
-import { slugOf } from "../core/approvals/record.ts";
+import { type ApprovalRecord, slugOf } from "../core/approvals/record.ts";
 import type { Config } from "../core/config/schema.ts";
 import { defaultAgentId } from "../core/exec/settings.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
+import type { Actor, Route } from "../core/route.ts";
 
 export interface CompletionsOptions {
   readonly config: () => Config;
-  readonly approvals: Approvals;
+  readonly access: Pick<Access, "rank" | "mayDecide">;
+  readonly approvals: Pick<Approvals, "pending">;
   readonly sessions: ProcessSessions;
 }
 
-export type Completions = (text: string, rank: Rank) => Promise<ReturnType<typeof complete>>;
+export type Completions = (
+  text: string,
+  by: { readonly actor: Actor; readonly route?: Route },
+) => Promise<ReturnType<typeof complete>>;
 
-export function createCompletions({ config, approvals, sessions }: CompletionsOptions): Completions {
-  return async (text, rank) =>
+export function createCompletions({ config, access, approvals, sessions }: CompletionsOptions): Completions {
+  return async (text, { actor, route }) =>
     complete(text, {
       commands: COMMANDS,
-      rank,
+      rank: await access.rank(actor, route),
       sessions: sessions.list(`agent:${defaultAgentId(config())}`).map((one) => ({ id: one.id, label: one.name })),
-      approvals: (await approvals.pending()).map((record) => ({
+      approvals: (await decidableBy(approvals, access, actor, route)).map((record) => ({
         slug: slugOf(record.id),
         command: record.request.command,
       })),
     });
+}
+
+/** Nobody is shown what they may not decide. */
+export async function decidableBy(
+  approvals: Pick<Approvals, "pending">,
+  access: Pick<Access, "mayDecide">,
+  actor: Actor,
+  route: Route | undefined,
+): Promise<readonly ApprovalRecord[]> {
+  const pending = await approvals.pending();
+  const refused = await Promise.all(pending.map((record) => access.mayDecide(actor, record, route)));
+  return pending.filter((_, index) => refused[index] === undefined);
 }

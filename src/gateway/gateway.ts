@@ -197,7 +197,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     takeBack: (record) => settlement.takeBack(record),
     onRevoked: (record) => announcements.showApproval(record.id),
   });
-  const completions = createCompletions({ config, approvals, sessions: processSessions });
+  const completions = createCompletions({ config, access, approvals, sessions: processSessions });
   const webChannel = new WebChannel({
     store,
     clock,
@@ -223,10 +223,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       commands: COMMANDS,
       onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),
       suggest: async ({ command, option, typed, actor, route }) => {
-        const items = await completions(
-          `/${command} ${option === "session" ? "log " : ""}`,
-          await access.rank(actor, route),
-        );
+        const items = await completions(`/${command} ${option === "session" ? "log " : ""}`, { actor, route });
         return items.map((item) => item.label).filter((label) => label.startsWith(typed));
       },
     })),
@@ -339,7 +336,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const readiness = new Readiness({ store, queue, cluster, approvalsFile, channels, clock, ...about });
   const services = createCommandServices({
     ...{ config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters, elsewhere, agents, policy },
-    readiness,
+    ...{ access, readiness },
   });
   const ingress: Ingress = createIngress({
     store,
@@ -391,7 +388,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (!listen) return undefined;
     const facade = createServerFacade({
       ...{ ...about, clock, newId, logger, config, stateDir, metrics, audit, state, token: options.token },
-      ...{ access, approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
+      ...{ approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
       ...{ readers, readiness, recordings, redactor, webChats: webChannel },
     });
     server = await startServer(facade, {

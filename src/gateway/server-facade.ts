@@ -2,7 +2,6 @@
 
 import type { Channel, ChannelStatus } from "../channels/channel.ts";
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
-import type { Access } from "../core/access/access.ts";
 import { approversOf } from "../core/access/channel-access.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import { slugOf } from "../core/approvals/record.ts";
@@ -34,7 +33,6 @@ export interface ServerFacadeOptions
   readonly token: string | undefined;
   readonly config: () => Config;
   readonly stateDir: string;
-  readonly access: Access;
   readonly approvals: Approvals;
   readonly pairingDesk: GatewayPairingDesk;
   readonly channels: readonly Channel[];
@@ -52,7 +50,7 @@ export interface ServerFacadeOptions
 
 export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
   const { version, gatewayId, startedAtMs, clock, newId, logger, config, metrics, audit } = options;
-  const { access, approvals, pairingDesk, channels, completions, cron, elsewhere, invokeTool } = options;
+  const { approvals, pairingDesk, channels, completions, cron, elsewhere, invokeTool } = options;
   const { readers, readiness, recordings, redactor } = options;
   return {
     version,
@@ -72,7 +70,7 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
     platformRequests: platformRequests(channels, config()),
     complete: async (text, actor) => {
       const language = await readers.languageOf(OPERATOR_ROUTE, actor);
-      const items = await completions(text, await access.rank(actor, undefined));
+      const items = await completions(text, { actor });
       return items.map((item) => ({ ...item, detail: inLanguage(item.detail, language) }));
     },
     runLog: elsewhere.runLog,

@@ -28,6 +28,7 @@ export type Admission =
 
 export interface Access {
   admit(knock: Knock): Promise<Admission>;
+  /** Of this person there, `unknown` for who would not be let in. Asks nobody to let them in. */
   rank(actor: Actor, route: Route | undefined): Promise<Rank>;
   /** `undefined`: yes. Else the sentence that says why not. */
   mayDecide(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<Wording | undefined>;

@@ -105,6 +105,19 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
     return { kind: "ignore", why: "not addressed" };
   }
 
+  /** As {@link judge} has it, without asking anybody to let them in. */
+  async function isLetIn(config: Config, actor: Actor, route: Route): Promise<boolean> {
+    const account = accountOf(config, route);
+    if (!account?.enabled || actor.kind === "system") return false;
+    if (!isDirect(route)) {
+      if (roomVerdict(config, route, actor).kind !== "closed") return true;
+      return !config.commands.useAccessGroups && (await mayWrite(config, account, actor, route));
+    }
+    const isOpen = route.chatType === "dm" || isGroupDmOpen(account, route);
+    if (!isOpen || !account.dm.enabled || account.dmPolicy === "disabled") return false;
+    return mayWrite(config, account, actor, route);
+  }
+
   async function needsMention(
     verdict: { readonly requireMention: boolean },
     { route, actor }: Knock,
@@ -118,7 +131,10 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
 
     async rank(actor, route) {
       if (holdsToken(actor)) return "owner";
-      return route ? rankOf(options.config(), actor, route) : "unknown";
+      const config = options.config();
+      if (route && (await isLetIn(config, actor, route))) return rankOf(config, actor, route);
+      // May answer a request wherever its card is, and nothing else.
+      return isApprover(config, actor) ? "known" : "unknown";
     },
 
     async mayDecide(actor, record) {

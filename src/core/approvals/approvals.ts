@@ -51,6 +51,11 @@ export interface Approvals {
     options?: { readonly route?: Route; readonly comment?: string },
   ): Promise<Change>;
   /**
+   * A request that waits and that this person may decide. Throws `approval-unknown`, `-ambiguous`, `-expired`,
+   * `-already-decided` or `not-authorized`.
+   */
+  waiting(idOrPrefix: string, actor: Actor, options?: { readonly route?: Route }): Promise<ApprovalRecord>;
+  /**
    * Takes back what "Allow always" stored, once. Throws `approval-unknown`, `-ambiguous`, `-already-decided` when it was
    * taken back before, `-not-offered` when nothing was stored, or `not-authorized`.
    */
@@ -210,6 +215,14 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       }
       if (done.record.status !== "expired" && done.record.decision === decision) return done;
       throw settledError(done.record);
+    },
+
+    async waiting(idOrPrefix, actor, { route } = {}) {
+      const record = await records.find(idOrPrefix);
+      await authorize(actor, record, route);
+      if (record.status !== "pending") throw settledError(record);
+      if (!records.isLive(record)) throw settledError({ ...record, status: "expired" });
+      return record;
     },
 
     async revoke(idOrPrefix, actor, { route } = {}) {

@@ -25,11 +25,7 @@ const WORDS: Readonly<Record<string, ApproveWish>> = {
 const ID = /^[0-9a-f-]{1,36}$/i;
 
 export function parseApprove(text: string): { readonly id: string; readonly decision: ApproveWish } | undefined {
-  const words = text
-    .trim()
-    .split(/\s+/)
-    .map((word) => word.replace(/^[`'"<]+|[`'">]+$/g, ""))
-    .filter((word) => word !== "");
+  const words = wordsOf(text);
   const [first, second] = words;
   if (words.length !== 2 || first === undefined || second === undefined) return undefined;
   const decisionFirst = WORDS[first.toLowerCase()];
@@ -37,4 +33,24 @@ export function parseApprove(text: string): { readonly id: string; readonly deci
   if (decisionSecond && ID.test(first)) return { id: first, decision: decisionSecond };
   if (decisionFirst && ID.test(second)) return { id: second, decision: decisionFirst };
   return undefined;
+}
+
+/** Half of it, or nothing: what is there asks for the rest. `undefined` for anything that is neither an id nor a decision. */
+export function parseAskedApprove(
+  text: string,
+): { readonly id?: string; readonly decision?: Exclude<ApproveWish, "revoke"> } | undefined {
+  const [word, ...more] = wordsOf(text);
+  if (more.length > 0) return undefined;
+  if (word === undefined) return {};
+  const decision = WORDS[word.toLowerCase()];
+  if (decision !== undefined) return decision === "revoke" ? undefined : { decision };
+  return ID.test(word) ? { id: word } : undefined;
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/^[`'"<]+|[`'">]+$/g, ""))
+    .filter((word) => word !== "");
 }

@@ -96,21 +96,31 @@ export const openDiscord: OpenPlace = async ({
 function options(name: string, words: readonly string[]): string {
   if (words.length === 0) return "";
   if (name === "/exec") return `command:${words.join(" ")}`;
-  const fields = name === "/approve" ? ["id", "decision"] : ["action", "code"];
+  const fields = FIELDS[name] ?? ["action", "code"];
   return words.map((word, index) => `${fields[index]}:${word}`).join(" ");
 }
+
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "/approve": ["id", "decision"],
+  "/process": ["action", "session", "data"],
+  "/activation": ["when"],
+  "/cron": ["action", "job"],
+};
 
 interface Component {
   readonly type?: number;
   readonly label?: string;
   readonly disabled?: boolean;
   readonly components?: readonly Component[];
+  readonly options?: readonly { readonly label: string }[];
 }
 
 function buttonLabels(components: readonly unknown[]): string[] {
   return (components as readonly Component[]).flatMap((component) =>
-    component.type === 2 && component.label !== undefined && component.disabled !== true
-      ? [component.label]
-      : buttonLabels(component.components ?? []),
+    component.options !== undefined
+      ? component.options.map(({ label }) => label)
+      : component.type === 2 && component.label !== undefined && component.disabled !== true
+        ? [component.label]
+        : buttonLabels(component.components ?? []),
   );
 }

@@ -86,6 +86,7 @@ function buttonsOf(card: Card): readonly string[] {
       ? [TAKE_BACK]
       : [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
   }
+  if (card.kind === "menu") return card.choices.map(({ label }) => label);
   if (card.kind === "text") return (card.actions ?? []).map(({ label }) => label);
   return card.kind === "run" ? card.actions.map((action) => RUN_LABELS[action]) : [];
 }
@@ -94,6 +95,10 @@ function actionOf(card: Card, label: string): PressAction {
   const decision = DECISIONS.get(label);
   if (card.kind === "approval" && decision) return { kind: "approval", approvalId: card.approvalId, decision };
   if (card.kind === "approval" && label === TAKE_BACK) return { kind: "revoke", approvalId: card.approvalId };
+  if (card.kind === "menu") {
+    const choice = card.choices.findIndex((one) => one.label === label);
+    if (choice >= 0) return { kind: "menu", menuId: card.menuId, choice };
+  }
   const asked = card.kind === "text" ? card.actions?.find((one) => one.label === label) : undefined;
   if (asked) return asked.press;
   if (card.kind === "run") {

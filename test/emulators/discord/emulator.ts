@@ -481,9 +481,18 @@ export class DiscordEmulator extends EmulatorServer implements PersonApi<StoredM
     this.#visible(user, message.channelId);
     const found = buttonsOf(message.components)
       .flat()
+      .flatMap(pressable)
       .find((one) => one.label === button || one.id === button);
     if (!found || found.disabled) throw new Error(`message ${messageId} has no button "${button}"`);
-    return this.pressRaw(user, message, found.id);
+    return found.picks === undefined
+      ? this.pressRaw(user, message, found.id)
+      : this.#interact(
+          "component",
+          user,
+          message.channelId,
+          { custom_id: found.picks, component_type: 3, id: 1, values: [found.id] },
+          message,
+        );
   }
 
   /** A press with any custom id, as an old message would send it. */
@@ -646,6 +655,17 @@ export class DiscordEmulator extends EmulatorServer implements PersonApi<StoredM
 
 const STYLES: Readonly<Record<number, PageButton["style"]>> = { 1: "primary", 2: "plain", 3: "success", 4: "danger" };
 
+interface Pressable extends Pick<PageButton, "id" | "label" | "disabled"> {
+  /** The list that it is an option of. */
+  readonly picks?: string;
+}
+
+/** Each option of a list is picked as a button is pressed. */
+function pressable(button: PageButton): Pressable[] {
+  if (button.options === undefined) return [button];
+  return button.options.map((option) => ({ ...option, picks: button.id, disabled: button.disabled ?? false }));
+}
+
 /** Rows of buttons anywhere in a message, top to bottom. */
 export function buttonsOf(components: readonly unknown[]): PageButton[][] {
   return components.flatMap((one) => {
@@ -657,15 +677,20 @@ export function buttonsOf(components: readonly unknown[]): PageButton[][] {
       label?: string;
       style: number;
       disabled?: boolean;
+      placeholder?: string;
+      options?: { label: string; value: string; description?: string }[];
     }[];
     return [
       row
-        .filter((button) => button.type === 2)
+        .filter((button) => button.type === 2 || button.type === 3)
         .map((button) => ({
           id: button.custom_id ?? "",
-          label: button.label ?? "",
+          label: button.label ?? button.placeholder ?? "",
           style: STYLES[button.style] ?? "plain",
           disabled: button.disabled ?? false,
+          ...(button.options === undefined
+            ? {}
+            : { options: button.options.map((one) => ({ id: one.value, label: one.label })) }),
         })),
     ];
   });

@@ -21,6 +21,9 @@ const MAX_V2_COMPONENTS = 40;
 const MAX_ROWS = 5;
 const MAX_BUTTONS = 5;
 const MAX_CUSTOM_ID = 100;
+const MAX_SELECT_OPTIONS = 25;
+const MAX_OPTION = 100;
+const MAX_PLACEHOLDER = 150;
 const MAX_LABEL = 80;
 const MAX_FILES = 10;
 const COMMAND_NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
@@ -89,6 +92,29 @@ function componentProblems(node: Node, path: string, tally: Tally, files: Readon
           code: "BASE_TYPE_REQUIRED",
           message: "This field is required",
         });
+      break;
+    }
+    case 3: {
+      const options = (node.options ?? []) as { label?: string; value?: string; description?: string }[];
+      if (options.length < 1 || options.length > MAX_SELECT_OPTIONS)
+        problems.push({
+          path: `${path}.options`,
+          code: "BASE_TYPE_BAD_LENGTH",
+          message: `Must be between 1 and ${MAX_SELECT_OPTIONS} in length.`,
+        });
+      const values = new Set(options.map(({ value }) => value));
+      if (values.size !== options.length)
+        problems.push({
+          path: `${path}.options`,
+          code: "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED",
+          message: "The specified option value is already used",
+        });
+      problems.push(...length(`${path}.placeholder`, MAX_PLACEHOLDER, String(node.placeholder ?? "")));
+      for (const [index, option] of options.entries()) {
+        problems.push(...length(`${path}.options.${index}.label`, MAX_OPTION, option.label ?? "", 1));
+        problems.push(...length(`${path}.options.${index}.value`, MAX_OPTION, option.value ?? "", 1));
+        problems.push(...length(`${path}.options.${index}.description`, MAX_OPTION, option.description ?? ""));
+      }
       break;
     }
     case 10: {

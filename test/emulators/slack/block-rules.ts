@@ -131,6 +131,17 @@ function checkElement(element: Json, add: (text: string) => void, actionIds: Set
     if (actionIds.has(actionId)) add(`action_id "${actionId}" already exists for another element`);
     actionIds.add(actionId);
   }
+  if (element.type === "static_select") {
+    const options = (element.options ?? []) as Json[];
+    if (options.length === 0 || options.length > 100) add("static_select takes 1 to 100 options");
+    if (element.placeholder !== undefined) checkText(element.placeholder, 150, add, "placeholder", "plain_text");
+    for (const option of options) {
+      checkText(option.text, 75, add, "option", "plain_text");
+      if (option.description !== undefined) checkText(option.description, 75, add, "option description", "plain_text");
+      const { length } = String(option.value ?? "");
+      if (length === 0 || length > 150) add("option value takes 1 to 150 characters");
+    }
+  }
   if (element.type !== "button") return;
   checkText(element.text, 75, add, "button", "plain_text");
   if (String(element.value ?? "").length > 2000) add("button value longer than 2000 characters");

@@ -170,7 +170,7 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     const payload = this.blockActions(user, conversation, message, block, element);
     // The vendor's type says `enterprise?: object`; Slack sends null outside Enterprise Grid.
     const { enterprise: _enterprise, ...typed } = payload;
-    this.checkOutgoing("SlackBlockButton", typed);
+    if (element.chosen === undefined) this.checkOutgoing("SlackBlockButton", typed);
     const result = await this.delivery.interact("interactive", payload);
     return { outcome: result.kind === "ack" ? "ok" : "operation_timeout" };
   }
@@ -497,12 +497,12 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
       response_url: this.newResponseUrl(conversation.id, user, message.ts),
       actions: [
         {
-          type: "button",
           action_id: element.action_id,
           block_id: block.block_id ?? "generated",
-          text: element.text,
-          ...(element.value === undefined ? {} : { value: element.value }),
           action_ts: this.workspace.newTs(),
+          ...(element.chosen === undefined
+            ? { type: "button", text: element.text, ...(element.value === undefined ? {} : { value: element.value }) }
+            : { type: "static_select", placeholder: element.placeholder, selected_option: element.chosen }),
         },
       ],
     };
@@ -622,7 +622,15 @@ function textOf(object: unknown): string {
 function buttonsOf(message: SlackMessage): [block: Json, element: Json][] {
   return message.blocks
     .filter((block) => block.type === "actions")
-    .flatMap((block) => ((block.elements ?? []) as Json[]).map((element): [Json, Json] => [block, element]));
+    .flatMap((block) =>
+      ((block.elements ?? []) as Json[]).flatMap(pressable).map((element): [Json, Json] => [block, element]),
+    );
+}
+
+/** Each option of a list is picked as a button is pressed. */
+function pressable(element: Json): Json[] {
+  if (element.type !== "static_select") return [element];
+  return ((element.options ?? []) as Json[]).map((chosen) => ({ ...element, text: chosen.text, chosen }));
 }
 
 function findButton(message: SlackMessage, wanted: string): [Json, Json] {
@@ -637,7 +645,15 @@ function findButton(message: SlackMessage, wanted: string): [Json, Json] {
 }
 
 function buttonRows(message: SlackMessage): PageState["messages"][number]["buttons"] {
-  const row = buttonsOf(message).map(([, element]) => {
+  const all = buttonsOf(message).map(([, element]) => element);
+  const picks = all.filter((element) => element.chosen !== undefined);
+  const list = picks.map((element) => ({
+    id: textOf(element.text),
+    label: [textOf(element.text), textOf((element.chosen as Json).description)].filter(Boolean).join(" · "),
+  }));
+  if (list.length > 0)
+    return [[{ id: "list", label: textOf(picks[0]?.placeholder), style: "plain" as const, options: list }]];
+  const row = all.map((element) => {
     const confirm = element.confirm as Json | undefined;
     return {
       id: String(element.action_id),
