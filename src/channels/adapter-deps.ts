@@ -51,6 +51,23 @@ export interface SuggestQuery {
 /** Suggestions for one option, best first; only what this actor may see. */
 export type Suggest = (query: SuggestQuery) => Promise<readonly string[]>;
 
+/** A room, thread or direct chat, with the newest message of it that needs nothing more. */
+export interface HeardPlace {
+  readonly placeId: string;
+  /** Of a Discord server. */
+  readonly scopeId?: string;
+  readonly lastId: string;
+}
+
+/** Where one account was spoken to lately, kept over restarts and shared with whoever takes the account over. */
+export interface HeardPlaces {
+  /** Whether what this person says there may be answered: other places are not worth keeping. */
+  listens(actor: Actor, route: Route): Promise<boolean>;
+  /** Most recently heard first. */
+  load(): Promise<readonly HeardPlace[]>;
+  keep(places: readonly HeardPlace[]): Promise<void>;
+}
+
 export interface AdapterDeps {
   readonly clock: Clock;
   readonly log: ChannelLog;
@@ -60,6 +77,8 @@ export interface AdapterDeps {
   /** Registered with the platform; empty: what was registered before is taken away. */
   readonly commands: readonly NativeCommand[];
   readonly suggest?: Suggest;
+  /** Absent: nothing outlives the process. */
+  readonly heard?: HeardPlaces;
 }
 
 /**

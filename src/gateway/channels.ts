@@ -5,7 +5,7 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
 import type { BatchLimits } from "../agents/batches.ts";
-import type { AdapterDeps, Suggest } from "../channels/adapter-deps.ts";
+import type { AdapterDeps, HeardPlaces, Suggest } from "../channels/adapter-deps.ts";
 import type { Channel, ChannelStatus, Ingress } from "../channels/channel.ts";
 import type { Redactor } from "../channels/text/redact.ts";
 import type { CommandDefinition } from "../commands/command.ts";
@@ -31,6 +31,8 @@ export interface ChannelsOptions {
   readonly onChatMigrated?: (accountId: string, from: string, to: string) => Promise<void>;
   /** How many gateways share the Redis now, this one included. */
   readonly gateways?: () => number;
+  /** Where an account was spoken to lately. */
+  readonly heard?: (channel: Channel["id"], accountId: string) => HeardPlaces;
   /** With several gateways: makes the account one that only one of them is connected with. */
   readonly hold?: (make: () => Promise<Channel>) => Promise<Channel>;
 }
@@ -156,7 +158,7 @@ async function discordChannel(id: string, account: DiscordAccountConfig, options
       ...(account.apiRoot ? { apiRoot: account.apiRoot } : {}),
       ...(account.textChunkLimit ? { textChunkLimit: account.textChunkLimit } : {}),
     },
-    adapterDeps(account, options),
+    { ...adapterDeps(account, options), ...(options.heard ? { heard: options.heard("discord", id) } : {}) },
   );
 }
 

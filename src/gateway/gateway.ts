@@ -52,6 +52,7 @@ import { createGatewayCron } from "./cron.ts";
 import { createGatewayDeliveries } from "./deliveries.ts";
 import { createElsewhere } from "./elsewhere.ts";
 import { createGatewayExec } from "./exec.ts";
+import { heardPlaces } from "./heard-places.ts";
 import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
@@ -220,6 +221,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       redactor,
       ...(cluster ? { gateways: () => cluster.size } : {}),
       ...(cluster ? { hold: (make) => leasedChannel({ leases: cluster.leases, make, onTrouble: onError }) } : {}),
+      heard: (channel, accountId) => heardPlaces({ store, access, channel, accountId }),
       commands: COMMANDS,
       onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),
       suggest: async ({ command, option, typed, actor, route }) => {

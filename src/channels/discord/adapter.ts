@@ -78,7 +78,7 @@ class DiscordAdapter implements Channel {
   readonly #outgoing: Outgoing;
   /** What is said in one place is handed on in the order it was said. */
   readonly #order = new Turns();
-  readonly #catchingUp = new CatchUp();
+  readonly #catchingUp: CatchUp;
   #state: ChannelStatus["state"] = "stopped";
   #detail: Wording | undefined;
   #connection: Connection | undefined;
@@ -91,6 +91,7 @@ class DiscordAdapter implements Channel {
     this.#deps = deps;
     this.accountId = account.accountId;
     this.#open = new OpenInteractions(deps.clock);
+    this.#catchingUp = new CatchUp({ ...deps, ...(deps.heard ? { kept: deps.heard } : {}) });
     this.#outgoing = new Outgoing({
       ...deps,
       accountId: account.accountId,
@@ -147,6 +148,7 @@ class DiscordAdapter implements Channel {
       this.#connection = undefined;
       this.#stopping.abort();
       await connection?.stop();
+      await this.#catchingUp.stop();
       this.#set("stopped");
     });
   }
@@ -221,14 +223,26 @@ class DiscordAdapter implements Channel {
     await this.#order.run(message.channel_id, async () => {
       const facts = await this.#factsOf(client, message.channel_id, message.guild_id);
       const taken = takeMessage(message, facts, this.#context(client));
-      if (taken.kind === "event") await this.#take(taken.event);
+      if (taken.kind === "event" && !(await this.#take(taken.event))) this.#catchingUp.lost(message);
+      else await this.#catchingUp.done(message, async () => taken.kind === "event" && this.#listens(taken.event));
     });
   }
 
   async #catchUp(client: Client<true>): Promise<void> {
-    const { clock, log, redactor } = this.#deps;
-    const missed = await this.#catchingUp.missed(client, { nowMs: clock.now(), log, redactor });
-    for (const message of missed) await this.#onMessage(client, message);
+    const missed = await this.#catchingUp.missed(client);
+    // Places do not wait for each other; within one the order is that of the reading.
+    await Promise.all(missed.map((message) => this.#onMessage(client, message)));
+  }
+
+  /** Whoever gives commands somewhere may write there next. */
+  async #spokenIn({ id, channel, guild_id }: APIInteraction, event: Inbound): Promise<void> {
+    if (channel === undefined) return;
+    const spoken = { id, channel_id: channel.id, ...(guild_id === undefined ? {} : { guild_id }) };
+    await this.#catchingUp.done(spoken, () => this.#listens(event));
+  }
+
+  async #listens({ actor, route }: Inbound): Promise<boolean> {
+    return (await this.#deps.heard?.listens(actor, route)) ?? true;
   }
 
   /** From what the client has seen of the channel; asked for only when a thread is new to it. */
@@ -278,6 +292,7 @@ class DiscordAdapter implements Channel {
         if (!isAnswered) this.#open.forget(open);
         tell(isAnswered);
         if (!(await durable)) await this.#sayNotTaken(taken.event);
+        else await this.#spokenIn(interaction, taken.event);
         return;
       }
     }

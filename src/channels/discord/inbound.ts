@@ -82,6 +82,11 @@ export function snowflakeMs(id: string): number {
   return Number((BigInt(id) >> 22n) + DISCORD_EPOCH_MS);
 }
 
+/** The first id of a moment. */
+export function snowflakeAt(ms: number): string {
+  return String((BigInt(Math.floor(ms)) - DISCORD_EPOCH_MS) << 22n);
+}
+
 /** What can be typed or answered by a person; joins, pins and boosts are system messages. */
 const TALK = new Set<MessageType>([MessageType.Default, MessageType.Reply]);
 

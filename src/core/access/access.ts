@@ -30,6 +30,8 @@ export interface Access {
   admit(knock: Knock): Promise<Admission>;
   /** Of this person there, `unknown` for who would not be let in. Asks nobody to let them in. */
   rank(actor: Actor, route: Route | undefined): Promise<Rank>;
+  /** Whether this person, speaking to the bot there, is let in. Asks nobody and starts nothing, no pairing either. */
+  listens(actor: Actor, route: Route): Promise<boolean>;
   /** `undefined`: yes. Else the sentence that says why not. */
   mayDecide(actor: Actor, record: ApprovalRecord, route: Route | undefined): Promise<Wording | undefined>;
 }

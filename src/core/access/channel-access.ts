@@ -137,6 +137,17 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
       return isApprover(config, actor) ? "known" : "unknown";
     },
 
+    async listens(actor, route) {
+      if (holdsToken(actor)) return true;
+      const config = options.config();
+      const account = accountOf(config, route);
+      if (!account?.enabled || actor.kind === "system") return false;
+      if (!isDirect(route)) return roomVerdict(config, route, actor).kind === "open";
+      const isOff = !account.dm.enabled || account.dmPolicy === "disabled";
+      if (isOff || (route.chatType === "group" && !isGroupDmOpen(account, route))) return false;
+      return (actor.kind !== "agent" || account.allowBots) && (await mayWrite(config, account, actor, route));
+    },
+
     async mayDecide(actor, record) {
       const config = options.config();
       if (!holdsToken(actor) && !isApprover(config, actor)) {

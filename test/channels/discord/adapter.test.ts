@@ -736,6 +736,31 @@ describe("discord adapter: connection", () => {
     await expect.poll(texts, { timeout: 8000 }).toEqual(["before", "first", "second", "after", "last"]);
   }, 40_000);
 
+  it("what was missed comes with its writer's roles, and is read again when it could not be taken", async () => {
+    await connected();
+    const role = emulator.addRole(guild, "operators", { for: [bob] });
+    await emulator.say(bob, room, "before");
+    await event(0);
+    const refuse = take;
+    take = async () => {
+      throw new Error("the store is away");
+    };
+    await emulator.say(bob, room, "not taken");
+    await expect
+      .poll(() => log.lines.some((one) => JSON.stringify(one).includes("is lost")), { timeout: 15_000 })
+      .toBe(true);
+    take = refuse;
+    for (const again of [1, 2]) {
+      const identifies = emulator.gateway.identifies;
+      emulator.gateway.invalidate();
+      await expect.poll(() => emulator.gateway.identifies, { timeout: 12_000 }).toBe(identifies + 1);
+      await emulator.say(bob, room, `after ${again}`);
+      await event(again + 1);
+    }
+    const heard = events.flatMap((one) => (one.kind === "message" ? [[one.text, one.actor.roles]] : []));
+    expect(heard).toEqual(["before", "not taken", "after 1", "after 2"].map((text) => [text, [role]]));
+  }, 60_000);
+
   it("a live change that changes nothing is not sent", async () => {
     await connected();
     const ref = await sentRef(outbound(runCard(), routeTo(room)));

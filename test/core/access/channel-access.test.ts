@@ -81,7 +81,13 @@ const access = () =>
   });
 
 async function verdict(knock: Partial<Knock> & Pick<Knock, "actor" | "route">): Promise<string> {
+  const asked = told.length;
+  const listens = await access().listens(knock.actor, knock.route);
+  expect(told).toHaveLength(asked);
   const admission = await access().admit({ kind: "message", addressed: true, ...knock });
+  // Words that are meant for the bot: nothing else decides about them than who speaks where.
+  if (knock.command === undefined && knock.addressed !== false && !knock.mentionsOthers && knock.kind !== "press")
+    expect(listens).toBe(admission.kind === "admit");
   return admission.kind === "admit" ? admission.rank : admission.kind;
 }
 

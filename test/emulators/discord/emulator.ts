@@ -341,6 +341,19 @@ export class DiscordEmulator extends EmulatorServer implements PersonApi<StoredM
     return this.world.addGuild(name, memberIds).id;
   }
 
+  addRole(guildId: string, name: string, options: { permissions?: string; for?: readonly string[] } = {}): string {
+    const id = this.world.snowflake();
+    this.world.guilds.get(guildId)?.roles.set(id, { name, permissions: options.permissions ?? "0" });
+    for (const person of options.for ?? []) this.world.person(person).roles.add(id);
+    return id;
+  }
+
+  /** What a role or a person may do in this channel besides, or not. */
+  overwrite(channelId: string, id: string, change: { allow?: string; deny?: string }): void {
+    const type = this.world.people.has(id) ? 1 : 0;
+    this.world.channel(channelId).overwrites.push({ id, type, allow: change.allow ?? "0", deny: change.deny ?? "0" });
+  }
+
   addChannel(guildId: string, name: string, kind: "text" | "forum" = "text"): string {
     return this.world.addChannel({ kind, name, guildId }).id;
   }

@@ -10,6 +10,16 @@ export interface DiscordPerson {
   /** Takes direct messages from the bot; when false a DM fails with 50007. */
   acceptsDms: boolean;
   readonly isBot: boolean;
+  /** Ids, of whatever guild. */
+  readonly roles: Set<string>;
+}
+
+export interface Overwrite {
+  readonly id: string;
+  /** 0: a role, 1: a member. */
+  readonly type: 0 | 1;
+  readonly allow: string;
+  readonly deny: string;
 }
 
 export interface StoredFile {
@@ -50,12 +60,14 @@ export interface ChannelState {
   /** The bot may write here. */
   writable: boolean;
   readonly messages: StoredMessage[];
+  readonly overwrites: Overwrite[];
 }
 
 export interface GuildState {
   readonly id: string;
   readonly name: string;
   readonly memberIds: Set<string>;
+  readonly roles: Map<string, { readonly name: string; readonly permissions: string }>;
 }
 
 const EPOCH_MS = 1_420_070_400_000n;
@@ -84,6 +96,7 @@ export class World {
       locale: "en-US",
       acceptsDms: false,
       isBot: true,
+      roles: new Set(),
     });
   }
 
@@ -111,19 +124,24 @@ export class World {
       locale: options.locale ?? "en-US",
       acceptsDms: options.acceptsDms ?? true,
       isBot: options.isBot ?? false,
+      roles: new Set(),
     };
     this.people.set(person.id, person);
     return person;
   }
 
   addGuild(name: string, memberIds: readonly string[]): GuildState {
-    const guild = { id: this.snowflake(), name, memberIds: new Set([...memberIds, this.botId]) };
+    const memberSet = new Set([...memberIds, this.botId]);
+    const guild = { id: this.snowflake(), name, memberIds: memberSet, roles: new Map() };
     this.guilds.set(guild.id, guild);
     return guild;
   }
 
-  addChannel(options: Omit<ChannelState, "id" | "messages" | "writable"> & { id?: string }): ChannelState {
-    const channel: ChannelState = { ...options, id: options.id ?? this.snowflake(), writable: true, messages: [] };
+  addChannel(
+    options: Omit<ChannelState, "id" | "messages" | "writable" | "overwrites"> & { id?: string },
+  ): ChannelState {
+    const made = { id: options.id ?? this.snowflake(), writable: true, messages: [], overwrites: [] };
+    const channel: ChannelState = { ...options, ...made };
     this.channels.set(channel.id, channel);
     return channel;
   }
@@ -183,7 +201,7 @@ export class World {
 
   memberPayload(id: string): Record<string, unknown> {
     return {
-      roles: [],
+      roles: [...this.person(id).roles],
       joined_at: new Date(this.#now()).toISOString(),
       deaf: false,
       mute: false,
@@ -208,7 +226,7 @@ export class World {
       name: channel.name,
       parent_id: channel.parentId ?? null,
       position: 0,
-      permission_overwrites: [],
+      permission_overwrites: [...channel.overwrites],
       nsfw: false,
       rate_limit_per_user: 0,
       topic: null,
@@ -267,7 +285,10 @@ export class World {
       unavailable: false,
       joined_at: new Date(this.#now()).toISOString(),
       member_count: guild.memberIds.size,
-      roles: [this.#everyoneRole(guild.id)],
+      roles: [
+        this.#rolePayload(guild.id, "@everyone", BOT_PERMISSIONS),
+        ...[...guild.roles].map(([id, one]) => this.#rolePayload(id, one.name, one.permissions)),
+      ],
       members: [...guild.memberIds].map((id) => this.memberPayload(id)),
       channels: here.filter((one) => one.kind !== "thread").map((one) => this.channelPayload(one)),
       threads: here.filter((one) => one.kind === "thread").map((one) => this.channelPayload(one)),
@@ -279,17 +300,17 @@ export class World {
     };
   }
 
-  #everyoneRole(guildId: string): Record<string, unknown> {
+  #rolePayload(id: string, name: string, permissions: string): Record<string, unknown> {
     return {
-      id: guildId,
-      name: "@everyone",
+      id,
+      name,
       color: 0,
       colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
       hoist: false,
       icon: null,
       unicode_emoji: null,
       position: 0,
-      permissions: BOT_PERMISSIONS,
+      permissions,
       managed: false,
       mentionable: false,
       flags: 0,
