@@ -63,6 +63,17 @@ export const RETRY_MAX_MS = 30_000;
 export const CONFLICT_RETRY_MS = 5_000;
 export const CONFLICT_RETRY_MAX_MS = 60_000;
 
+/**
+ * Posts of Telegram at once. It keeps those of one chat in order by itself, each after the last was answered, and presses
+ * of one person in a line of their own (grammy.dev/guide/deployment-types#ending-webhook-requests-in-time): with one
+ * connection a press would wait behind every message.
+ */
+export const WEBHOOK_CONNECTIONS = 16;
+/** A post whose update is not taken by then is answered as failed; it comes again and finds it taken, or on its way. */
+export const WEBHOOK_ANSWER_MS = 1_500;
+/** Updates known by their ids to have been taken. */
+export const MAX_TAKEN = 10_000;
+
 /** A webhook body; an update is a few kilobytes. */
 export const MAX_WEBHOOK_BYTES = 1024 * 1024;
 

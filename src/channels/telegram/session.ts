@@ -16,13 +16,20 @@ import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
 import { ALLOWED_UPDATES, reasonLink, routeOf, type Self, type Taken, takeUpdate } from "./inbound.ts";
 import { type InlineButtons, showsButtons } from "./inline-buttons.ts";
-import { CLIENT_TIMEOUT_SECONDS, MAX_ALERT, MAX_FORUMS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import {
+  CLIENT_TIMEOUT_SECONDS,
+  MAX_ALERT,
+  MAX_FORUMS,
+  RETRY_MAX_MS,
+  RETRY_MIN_MS,
+  WEBHOOK_CONNECTIONS,
+} from "./limits.ts";
 import { join, link, text } from "./markup.ts";
 import { commandNames, syncMenu } from "./menu.ts";
 import { Outgoing } from "./outgoing.ts";
 import { Poller, type PollState } from "./poller.ts";
 import { DEFAULT_RATES, type TelegramRates } from "./rates.ts";
-import { type WebhookOptions, WebhookServer } from "./webhook.ts";
+import { TakenOnce, type WebhookOptions, WebhookServer } from "./webhook.ts";
 
 export interface TelegramAccount {
   readonly accountId: string;
@@ -84,7 +91,8 @@ export class Session {
         ...(account.apiRoot === undefined ? {} : { apiRoot: account.apiRoot.replace(/\/+$/, "") }),
       },
     });
-    this.#bot.use((context) => this.#take(context.update));
+    const posted = new TakenOnce((update) => this.#take(update));
+    this.#bot.use(({ update }) => (account.webhook ? posted.take(update) : this.#take(update)));
     this.outgoing = new Outgoing({
       ...deps,
       api: this.#bot.api,
@@ -210,8 +218,7 @@ export class Session {
     await this.#bot.api.setWebhook(options.url, {
       secret_token: options.secret,
       allowed_updates: [...ALLOWED_UPDATES],
-      // Several connections at once would deliver a conversation out of order.
-      max_connections: 1,
+      max_connections: WEBHOOK_CONNECTIONS,
     });
     if (!this.#stopped) this.#report("connected", this.#name());
   }
@@ -305,7 +312,8 @@ export class Session {
         return;
       case "ask-reason":
         void this.#callbacks.plain(taken.queryId);
-        await this.#askReason(taken, self);
+        // Telegram may be slow to take the question; what others say and press does not wait for it.
+        void this.#askReason(taken, self);
         return;
       case "outdated-press":
         void this.#callbacks.alert(taken.queryId, this.#messages(taken.actor).notice.buttonOutdated);

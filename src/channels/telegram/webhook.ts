@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { type Bot, webhookCallback } from "grammy";
 import type { Update } from "grammy/types";
 import { type Phrase, phrase } from "../../core/words/phrase.ts";
-import { MAX_WEBHOOK_BYTES } from "./limits.ts";
+import { Recent } from "../recent.ts";
+import { MAX_TAKEN, MAX_WEBHOOK_BYTES, WEBHOOK_ANSWER_MS } from "./limits.ts";
 
 export interface WebhookOptions {
   /** Public address, as given to Telegram. */
@@ -28,6 +29,32 @@ export function webhookProblem({ secret }: WebhookOptions): Phrase | undefined {
   return phrase("channel.telegram.secret");
 }
 
+/**
+ * Takes each update once, however often it is posted: one that is still on its way is waited for, so that a store that has
+ * become slow never makes Telegram repeat the same post for ever.
+ */
+export class TakenOnce {
+  readonly #take: (update: Update) => Promise<void>;
+  readonly #onTheirWay = new Map<number, Promise<void>>();
+  readonly #taken = new Recent<true>(MAX_TAKEN);
+
+  constructor(take: (update: Update) => Promise<void>) {
+    this.#take = take;
+  }
+
+  take(update: Update): Promise<void> {
+    const id = update.update_id;
+    if (this.#taken.has(String(id))) return Promise.resolve();
+    const going = this.#onTheirWay.get(id);
+    if (going) return going;
+    const taking = this.#take(update)
+      .then(() => this.#taken.set(String(id), true))
+      .finally(() => this.#onTheirWay.delete(id));
+    this.#onTheirWay.set(id, taking);
+    return taking;
+  }
+}
+
 export class WebhookServer {
   readonly #options: WebhookOptions;
   readonly #server: Server;
@@ -35,7 +62,10 @@ export class WebhookServer {
 
   constructor(bot: Bot, options: WebhookOptions, onError: (error: unknown) => void) {
     this.#options = options;
-    this.#answer = webhookCallback(bot, httpAdapter, { secretToken: options.secret });
+    this.#answer = webhookCallback(bot, httpAdapter, {
+      secretToken: options.secret,
+      timeoutMilliseconds: WEBHOOK_ANSWER_MS,
+    });
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         onError(error);

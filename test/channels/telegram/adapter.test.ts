@@ -546,11 +546,12 @@ describe("telegram adapter: connection", () => {
 describe("telegram adapter: webhook", () => {
   const secret = "s3cret-Token_1";
 
-  async function withWebhook(): Promise<string> {
+  async function withWebhook(into: typeof ingress = ingress): Promise<string> {
     // The address is known only once the port is: the emulator is told by a second setWebhook, as an operator would.
-    await connected({
+    channel = make({
       webhook: { url: "http://127.0.0.1:9/telegram", secret, path: "/telegram", host: "127.0.0.1", port: 0 },
     });
+    await channel.start(into);
     const address = channel.webhookAddress();
     const url = `http://127.0.0.1:${address?.port}/telegram`;
     emulator.updates.setWebhook({ url, secret }, { dropPending: false, allowed: undefined });
@@ -580,6 +581,43 @@ describe("telegram adapter: webhook", () => {
     expect(await event()).toMatchObject({ text: "by webhook" });
     expect(events).toHaveLength(1);
     await expect.poll(() => emulator.updates.pendingCount()).toBe(0);
+  });
+
+  it("a press, and what other chats say, does not wait behind a message that is taken slowly; nor is that one lost or doubled", async () => {
+    let free = () => {};
+    const slow = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    const url = await withWebhook(async (heard) => {
+      if (heard.kind === "message" && heard.route.chatId === ALICE) await slow;
+      events.push(heard);
+    });
+    expect(emulator.journal.calls("setWebhook")[0]?.body).toMatchObject({ max_connections: 16 });
+    const ref = await sentRef(out(approvalCard()));
+    await emulator.say(ALICE, ALICE, "first");
+    await emulator.say(ALICE, ALICE, "second");
+    await expect.poll(() => emulator.updates.webhook().lastError, { timeout: 10_000 }).toContain("500");
+    const query = await emulator.press(ALICE, ref.messageId, "Allow once", ALICE);
+    expect(query.answer).toMatchObject({ text: "" });
+    await emulator.say(ALICE, GROUP, "/stop@ops_exec_bot");
+    await expect.poll(() => events.map((one) => one.kind).sort()).toEqual(["command", "press"]);
+    free();
+    await expect.poll(() => events.length, { timeout: 10_000 }).toBe(4);
+    expect(events.flatMap((one) => (one.kind === "message" ? [one.text] : []))).toEqual(["first", "second"]);
+    await expect.poll(() => emulator.updates.pendingCount()).toBe(0);
+    expect(events).toHaveLength(4);
+    expect(url).toContain("/telegram");
+  }, 30_000);
+
+  it("an update that comes twice is handed on once while the process lives", async () => {
+    await withWebhook();
+    await emulator.say(ALICE, ALICE, "once");
+    await event();
+    emulator.duplicate();
+    await emulator.say(ALICE, ALICE, "next");
+    await event(1);
+    await expect.poll(() => emulator.updates.pendingCount()).toBe(0);
+    expect(events.map((one) => one.kind === "message" && one.text)).toEqual(["once", "next"]);
   });
 
   it("refuses a wrong or missing secret, other paths, broken and huge bodies", async () => {

@@ -129,6 +129,43 @@ describe("telegram emulator with raw grammY", () => {
     await expect(bot.api.sendMessage(Number(GROUP), "3")).rejects.toMatchObject({ parameters: { retry_after: 58 } });
   });
 
+  it("posts each chat's messages in order, other chats and presses meanwhile, within the connections it may use", async () => {
+    const bot = newBot();
+    const waiting: (() => void)[] = [];
+    const seen: string[] = [];
+    let most = 0;
+    bot.use(async (ctx) => {
+      seen.push(ctx.callbackQuery?.data ?? ctx.msg?.text ?? "");
+      const release = new Promise<void>((resolve) => waiting.push(resolve));
+      most = Math.max(most, waiting.length);
+      await release;
+    });
+    await bot.init();
+    const server = createServer(webhookCallback(bot, "http"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    await bot.api.sendMessage(ALICE, "card", {
+      reply_markup: { inline_keyboard: [[{ text: "A", callback_data: "a" }]] },
+    });
+    await bot.api.setWebhook(`http://127.0.0.1:${port}/`, { max_connections: 2 });
+    expect(await bot.api.getWebhookInfo()).toMatchObject({ max_connections: 2 });
+    await emulator.say(ALICE, ALICE, "one");
+    await emulator.say(ALICE, ALICE, "two");
+    void emulator.press(ALICE, "1", "A", ALICE).catch(() => undefined);
+    await emulator.say(ALICE, GROUP, "/other");
+    await expect.poll(() => seen).toEqual(["one", "a"]);
+    waiting.shift()?.();
+    await expect.poll(() => seen.length).toBe(3);
+    waiting.splice(0).forEach((release) => void release());
+    await expect.poll(() => seen.length).toBe(4);
+    waiting.splice(0).forEach((release) => void release());
+    expect(seen.indexOf("one")).toBeLessThan(seen.indexOf("two"));
+    expect([...seen].sort()).toEqual(["/other", "a", "one", "two"]);
+    expect(most).toBe(2);
+    await expect.poll(() => emulator.updates.pendingCount()).toBe(0);
+  });
+
   it("delivers to a webhook with its secret, again after anything but 2xx, and refuses to be polled meanwhile", async () => {
     const bot = newBot();
     const heard: string[] = [];

@@ -101,6 +101,7 @@ export class Methods {
         return {
           url: hook?.url ?? "",
           has_custom_certificate: false,
+          ...(hook ? { max_connections: hook.connections ?? 40 } : {}),
           pending_update_count: this.#updates.pendingCount(),
           ...(lastError === undefined ? {} : { last_error_message: lastError }),
         };
@@ -173,8 +174,9 @@ export class Methods {
     if (secret !== undefined && !/^[A-Za-z0-9_-]{1,256}$/.test(String(secret)))
       throw bad("secret token contains unallowed characters");
     if (url !== "" && !URL.canParse(url)) throw bad("bad webhook: invalid URL");
+    const connections = integer(call, "max_connections");
     this.#updates.setWebhook(
-      url === "" ? undefined : { url, secret: secret === undefined ? undefined : String(secret) },
+      url === "" ? undefined : { url, connections, secret: secret === undefined ? undefined : String(secret) },
       {
         dropPending: call.params.drop_pending_updates === true,
         allowed: call.params.allowed_updates as readonly string[] | undefined,

@@ -14,6 +14,8 @@ interface Waiter {
 export interface Webhook {
   readonly url: string;
   readonly secret: string | undefined;
+  /** Posts at once. Default 40, as at Telegram. */
+  readonly connections?: number | undefined;
 }
 
 export interface WebhookState {
@@ -23,6 +25,7 @@ export interface WebhookState {
 
 /** The platform waits longer between tries; tests should not. */
 const WEBHOOK_RETRY_MS = 50;
+const DEFAULT_CONNECTIONS = 40;
 const DEFAULT_LIMIT = 100;
 
 export class UpdateQueue {
@@ -32,7 +35,8 @@ export class UpdateQueue {
   #waiter: Waiter | undefined;
   #hook: Webhook | undefined;
   #lastError: string | undefined;
-  #delivering: Promise<void> | undefined;
+  /** Lines that are being posted: each chat's messages, and each person's presses, one after the other. */
+  readonly #posting = new Set<string>();
   #stopped = false;
   #repeat = 0;
   #allowed: readonly string[] = [];
@@ -165,9 +169,7 @@ export class UpdateQueue {
 
   #wake(): void {
     if (this.#hook) {
-      this.#delivering ??= this.#deliver().finally(() => {
-        this.#delivering = undefined;
-      });
+      this.#post();
       return;
     }
     const waiter = this.#waiter;
@@ -176,11 +178,25 @@ export class UpdateQueue {
     if (ready.length > 0) waiter.answer(ready);
   }
 
-  /** One after the other; anything but 2xx is tried again, as the platform does. */
-  async #deliver(): Promise<void> {
+  /** As many lines at once as there are connections. */
+  #post(): void {
+    const again = this.#repeat > 0 ? this.#delivered.at(-1) : undefined;
+    for (const update of [...(again ? [again] : []), ...this.#pending]) {
+      const line = lineOf(update);
+      if (this.#posting.size >= (this.#hook?.connections ?? DEFAULT_CONNECTIONS)) return;
+      if (this.#posting.has(line)) continue;
+      if (update === again) this.#repeat -= 1;
+      this.#posting.add(line);
+      void this.#deliver(update).then(() => {
+        this.#posting.delete(line);
+        if (!this.#stopped && this.#hook) this.#post();
+      });
+    }
+  }
+
+  /** Anything but 2xx is tried again before the next of its line, as the platform does. */
+  async #deliver(update: Update): Promise<void> {
     while (!this.#stopped && this.#hook) {
-      const update = this.#take(1)[0];
-      if (!update) return;
       const { url, secret } = this.#hook;
       try {
         const response = await fetch(url, {
@@ -196,7 +212,7 @@ export class UpdateQueue {
           this.#pending = this.#pending.filter((one) => one !== update);
           this.#delivered.push(update);
           this.#onChange();
-          continue;
+          return;
         }
         this.#lastError = `Wrong response from the webhook: ${response.status} ${response.statusText}`;
       } catch (error) {
@@ -205,4 +221,10 @@ export class UpdateQueue {
       await new Promise((resolve) => setTimeout(resolve, WEBHOOK_RETRY_MS));
     }
   }
+}
+
+function lineOf(update: Update): string {
+  if (update.callback_query) return `presses of ${update.callback_query.from.id}`;
+  const message = update.message ?? update.edited_message ?? update.channel_post ?? update.edited_channel_post;
+  return `chat ${message?.chat.id}`;
 }
