@@ -64,6 +64,7 @@ import { createPolicyService } from "./policy-service.ts";
 import { Readiness } from "./readiness.ts";
 import { createRunLog } from "./run-log.ts";
 import { createGatewayRuns } from "./runs.ts";
+import { createGatewaySandboxes } from "./sandbox.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
 import type { RunningServer } from "./server-deps.ts";
@@ -237,13 +238,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onUndelivered: (lost) => announcements.undelivered(lost),
   });
   const recordings = new Recordings(join(stateDir, "recordings"));
+  const sandboxes = createGatewaySandboxes({
+    ...{ config, stateDir, clock, onError },
+    home: loaded.home,
+    path: process.env.PATH,
+  });
   const { runs, recorder, warmUp } = createGatewayRuns({
     ...{ store, clock, audit, config, stateDir, loaded, gatewayId, instanceId, cluster, onError },
-    ...{ policy, recordings, searchPath, supervisor },
+    ...{ policy, recordings, searchPath, supervisor, sandboxes },
     sessions: processSessions,
   });
   const exec = createGatewayExec({
-    ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs },
+    ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs, sandboxes },
     modelKeys: loaded.secrets.models,
     yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
@@ -365,6 +371,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await recordings.start(clock.now());
     await cluster?.join(elsewhere.answers);
     await runs.sweep();
+    sandboxes.sweep();
     await approvals.start(settlement.onSettled);
     for (const record of await approvals.pending()) {
       if (record.gatewayId !== gatewayId || !listen) continue;
@@ -414,6 +421,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
     await Promise.all([server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }), supervisor.shutdown()]);
     await runs.settled();
+    await sandboxes.settled();
     for (const channel of channels) await channel.stop();
     deliveries.stop();
     await audit.record({ type: "gateway-stopped", reason });

@@ -11,6 +11,8 @@ import { agentSettings } from "../core/exec/settings.ts";
 import { chooseShell } from "../core/exec/shell.ts";
 import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
+import { createSandboxHost } from "../core/hosts/sandbox/sandbox-host.ts";
+import type { Sandboxes } from "../core/hosts/sandbox/sandboxes.ts";
 import { recheckBinding } from "../core/policy/binding.ts";
 import { layerPhrase } from "../core/policy/reasons.ts";
 import { createLeftovers } from "../core/process/leftovers.ts";
@@ -38,6 +40,7 @@ export interface GatewayRunsOptions {
   readonly searchPath: SearchPath;
   readonly sessions: ProcessSessions;
   readonly supervisor: Supervisor;
+  readonly sandboxes: Sandboxes;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -76,7 +79,10 @@ export function createGatewayRuns(options: GatewayRunsOptions): GatewayRuns {
     leftovers: createLeftovers(),
     gatewayId,
     instanceId,
-    hosts: new Map([["gateway", gatewayHost]]),
+    hosts: new Map([
+      ["gateway", gatewayHost],
+      ["sandbox", createSandboxHost({ supervisor, sandboxes: options.sandboxes })],
+    ]),
     recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
     revokedBy: async ({ agentId, sessionKey, host }) => {
       const { security } = await policy.resolve({ agentId, sessionKey, host, fromChannel: false });

@@ -4,10 +4,12 @@ import { ExecError } from "../core/errors.ts";
 import type { CallingModel, PatchRequests } from "../core/exec/apply-patch/request.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
+import { deniedInSandbox } from "../core/exec/sandbox-settings.ts";
 import { agentSettings, defaultAgentId } from "../core/exec/settings.ts";
 import { isToolAllowed } from "../core/exec/tool-policy.ts";
 import { nearestOf } from "../core/nearest.ts";
 import type { Actor, Route } from "../core/route.ts";
+import { phrase } from "../core/words/phrase.ts";
 
 const TOOL_NAMES = ["exec", "process", "apply_patch"] as const;
 type ToolName = (typeof TOOL_NAMES)[number];
@@ -61,6 +63,8 @@ export function createTools(options: ToolsOptions): InvokeTool {
     }
     const requestId = call.requestId ?? `tool:${options.newId()}`;
     const sessionKey = call.sessionKey ?? `agent:${settings.agentId}:${call.actor.channel}`;
+    const key = deniedInSandbox(config, tool, { agentId: settings.agentId, sessionKey });
+    if (key !== undefined) throw new ExecError("tool-denied", phrase("error.sandbox.tool", { key }));
     switch (tool) {
       case "exec":
         return options.exec.call(call.args, {

@@ -9,6 +9,7 @@ import type { SessionOverrides, Sessions } from "../sessions/sessions.ts";
 import { phrase, type Wording } from "../words/phrase.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
 import { resolveHost } from "./routing.ts";
+import { deniedInSandbox, sandboxTools } from "./sandbox-settings.ts";
 import { type AgentSettings, agentSettings } from "./settings.ts";
 import { isToolAllowed } from "./tool-policy.ts";
 import { resolveWorkdir } from "./workdir.ts";
@@ -56,6 +57,8 @@ export interface JudgeOptions {
   /** Throws when a script operand can not be what was meant (exec.md 9.2). */
   readonly preflight: (command: string, cwd: string) => Promise<void>;
   readonly sandboxActive: (sessionKey: string, agentId: string) => boolean;
+  /** The directory of a call in the session's sandbox, as this machine knows it. Throws `workdir-unavailable`, or why there is no sandbox. */
+  readonly sandboxWorkdir: (requested: string | undefined, agentId: string, sessionKey: string) => string;
   /** Elevated access of this actor, or the sentence that says which gate is closed. */
   readonly elevated: (
     query: PolicyQuery & { readonly actor: Actor },
@@ -67,11 +70,18 @@ export type Judge = (input: unknown, caller: Caller) => Promise<Judged>;
 export function createJudge(options: JudgeOptions): Judge {
   const { sessions } = options;
   return async (input, caller) => {
-    const settings = agentSettings(options.config(), caller.agentId, options.stateDir);
-    if (!isToolAllowed("exec", settings.toolLayers)) {
+    const config = options.config();
+    const ofAgent = agentSettings(config, caller.agentId, options.stateDir);
+    if (!isToolAllowed("exec", ofAgent.toolLayers)) {
       throw new ExecError("tool-denied", phrase("error.tool.denied"));
     }
-    const args = parseExecArgs(input, { maxCommandChars: options.config().limits.maxCommandChars });
+    const sandboxActive = options.sandboxActive(caller.sessionKey, ofAgent.agentId);
+    const key = deniedInSandbox(config, "exec", { agentId: ofAgent.agentId, sessionKey: caller.sessionKey });
+    if (key !== undefined) throw new ExecError("tool-denied", phrase("error.sandbox.tool", { key }));
+    const settings = sandboxActive
+      ? { ...ofAgent, toolLayers: [...ofAgent.toolLayers, sandboxTools(config, ofAgent.agentId).lists] }
+      : ofAgent;
+    const args = parseExecArgs(input, { maxCommandChars: config.limits.maxCommandChars });
     const overrides = await sessions.overrides(caller.sessionKey);
     const base = {
       agentId: settings.agentId,
@@ -88,7 +98,7 @@ export function createJudge(options: JudgeOptions): Judge {
     }
     const host = resolveHost({
       configured: overrides.host ?? settings.exec.host ?? "auto",
-      sandboxActive: options.sandboxActive(caller.sessionKey, settings.agentId),
+      sandboxActive,
       elevated: args.elevated,
       nodeFromSandbox: settings.exec.nodeFromSandbox,
       ...(args.host ? { requested: args.host } : {}),
@@ -101,7 +111,10 @@ export function createJudge(options: JudgeOptions): Judge {
         { layer: policy.security.from },
       );
     }
-    const cwd = resolveWorkdir(args.workdir, settings.workspace);
+    const cwd =
+      host === "sandbox"
+        ? options.sandboxWorkdir(args.workdir, settings.agentId, caller.sessionKey)
+        : resolveWorkdir(args.workdir, settings.workspace);
     options.checkEnv(args.env, host);
     const decision = options.decide({
       command: args.command,

@@ -11,8 +11,8 @@ import { jsonSchema, type SchemaNode } from "../../../src/core/config/problems.t
 const SRC = fileURLToPath(new URL("../../../src", import.meta.url));
 /** Describe keys without using them. */
 const ABOUT_KEYS = ["core/config/schema", "core/config/reload-rules.ts", "core/config/aliases.ts"];
-/** Of nodes and sandboxes, which this gateway has none of: what asks for one is refused, whatever these say. */
-const OF_OTHER_HOSTS = /^gateway\.nodes\.|^agents\.(?:defaults|list)\.(?:sandbox\.|elevatedDefault$)/;
+/** Of nodes and elevated access, which this gateway does not have: what asks for either is refused, whatever these say. */
+const OF_OTHER_HOSTS = /^gateway\.nodes\.|^agents\.(?:defaults|list)\.elevatedDefault$/;
 
 function leaves(node: SchemaNode, path: readonly string[] = []): string[] {
   const children = Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, [...path, key]));

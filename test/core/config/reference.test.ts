@@ -42,7 +42,7 @@ test("every key says what it means", () => {
 test(".env.example names every variable that is read, and no other", () => {
   // Set for commands, or read only to be taken away from them.
   const notRead =
-    /^(OPENCLAW_(SHELL|CLI|CHANNEL_CONTEXT(_EXT)?|PREPEND_PATH|RUN_ID|SHELL_SNAPSHOT_FILE|SUBAGENT_EXEC)|PI_BASH_.*)$/;
+    /^(OPENCLAW_(SHELL|CLI|CHANNEL_CONTEXT(_EXT)?|PREPEND_PATH|RUN_ID|SANDBOX|SHELL_SNAPSHOT_FILE|SUBAGENT_EXEC)|PI_BASH_.*)$/;
   const known = /\b(?:OPENCLAW|PI_BASH|SLACK|DISCORD|TELEGRAM)_[A-Z][A-Z_]*\b|\bREDIS_URL\b/g;
   const isVariable = (name: string) => /^(OPENCLAW|PI_BASH)_|_(TOKEN|SECRET)$|^REDIS_URL$/.test(name);
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>

@@ -27,31 +27,34 @@ const WORKSPACE_ACCESS = ["none", "ro", "rw"] as const;
 
 const ulimit = z.union([z.string().min(1), z.int(), z.strictObject({ soft: z.int(), hard: z.int() })]);
 
+/** What only a container engine could do: `bwrap` refuses every command while such a key is set. */
+const REFUSED = "For container engines; `bwrap` refuses it.";
+
 const containerShape = {
-  image: text("Image of the container."),
-  containerPrefix: text("Start of every container's name."),
-  workdir: text("Working directory inside."),
-  readOnlyRoot: flag("The root file system can not be written."),
-  tmpfs: list("Directories that are writable and forgotten."),
-  network: text("`none`, or a network of the engine. `host` is refused."),
-  user: text("`uid:gid` inside."),
-  capDrop: list("Capabilities taken away."),
+  image: text(`Image of the container. ${REFUSED}`),
+  containerPrefix: text(`Start of every container's name. ${REFUSED}`),
+  workdir: text("Where the workspace is inside, and HOME."),
+  readOnlyRoot: flag("The root file system can not be written. Off: what is written there is forgotten."),
+  tmpfs: list("Directories that are writable and forgotten, 1 GiB each unless it says `/tmp:size=64m`."),
+  network: text("`none`, or a network of a container engine; `bwrap` takes `none` only."),
+  user: text("`uid:gid` inside, as numbers above 0; 1000:1000 when unset. Files outside are the gateway's own."),
+  capDrop: list("Capabilities taken away; `bwrap` always takes all."),
   env: z.record(z.string(), z.string()).describe("Environment inside."),
-  setupCommand: text("Run once after the container was made."),
-  pidsLimit: count("Most processes.", 1),
-  memory: text('Memory limit, for example "1g".'),
-  memorySwap: text("Memory plus swap limit."),
-  cpus: z.number().positive().describe("CPU limit."),
-  gpus: text("GPUs handed in."),
-  ulimits: z.record(z.string(), ulimit).describe("Limits by name."),
-  seccompProfile: path("Seccomp profile."),
-  apparmorProfile: text("AppArmor profile."),
-  dns: list("Name servers."),
-  extraHosts: list("`name:address` lines for /etc/hosts."),
+  setupCommand: text(`Run once after the container was made. ${REFUSED}`),
+  pidsLimit: count("Most processes of one command. By control groups.", 1),
+  memory: text('Memory limit of one command, for example "1g". By control groups.'),
+  memorySwap: text("Memory and swap together, at least `memory`. By control groups."),
+  cpus: z.number().positive().describe("CPU limit of one command: 1.5 is one and a half. By control groups."),
+  gpus: text(`GPUs handed in. ${REFUSED}`),
+  ulimits: z.record(z.string(), ulimit).describe("Limits of each process by name, as in prlimit(1)."),
+  seccompProfile: path(`Seccomp profile. ${REFUSED}`),
+  apparmorProfile: text(`AppArmor profile. ${REFUSED}`),
+  dns: list(`Name servers. ${REFUSED}`),
+  extraHosts: list(`\`name:address\` lines for /etc/hosts. ${REFUSED}`),
   binds: list("`source:target:ro|rw` mounts."),
   dangerouslyAllowExternalBindSources: flag("Binds may come from outside the workspaces."),
   dangerouslyAllowReservedContainerTargets: flag("Binds may cover /workspace and /agent."),
-  dangerouslyAllowContainerNamespaceJoin: flag("`network: container:<id>` is allowed."),
+  dangerouslyAllowContainerNamespaceJoin: flag(`\`network: container:<id>\` is allowed. ${REFUSED}`),
 };
 
 const pruneShape = {
@@ -62,9 +65,11 @@ const pruneShape = {
 const sandboxShape = {
   mode: z.enum(SANDBOX_MODES).describe("Which sessions are sandboxed."),
   scope: z.enum(SANDBOX_SCOPES).describe("What shares one sandbox."),
-  backend: z
-    .enum(SANDBOX_BACKENDS)
-    .meta({ description: "What makes the sandbox.", defaultInWords: "bwrap on Linux, else docker" }),
+  backend: z.enum(SANDBOX_BACKENDS).meta({
+    description:
+      "What makes the sandbox. `docker` and `podman` are not available in this version: chosen, every command is refused.",
+    defaultInWords: "bwrap on Linux, else docker",
+  }),
   workspaceAccess: z.enum(WORKSPACE_ACCESS).describe("How the sandbox sees the agent's workspace."),
   workspaceRoot: otherwiseInWords(path("Where sandboxes keep their own files."), "<state>/sandboxes"),
 };

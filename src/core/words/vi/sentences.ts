@@ -2,5 +2,6 @@ import { answers } from "./answers.ts";
 import { channels } from "./channels.ts";
 import { errors } from "./errors.ts";
 import { reasons } from "./reasons.ts";
+import { sandbox } from "./sandbox.ts";
 
-export const vi = { ...answers, ...channels, ...errors, ...reasons };
+export const vi = { ...answers, ...channels, ...errors, ...reasons, ...sandbox };
