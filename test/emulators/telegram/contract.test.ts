@@ -129,6 +129,32 @@ describe("telegram emulator with raw grammY", () => {
     await expect(bot.api.sendMessage(Number(GROUP), "3")).rejects.toMatchObject({ parameters: { retry_after: 58 } });
   });
 
+  it("hands on what other bots say only as their modes allow, and never its own", async () => {
+    const BOT = 7_000_000_002;
+    const told = async (modes: { ours: boolean; theirs: boolean }, privacy = true): Promise<string[]> => {
+      emulator.botToBot = modes.ours;
+      emulator.privacy = privacy;
+      emulator.addPerson(BOT, "Other", { username: "other_bot", bot: true, botToBot: modes.theirs });
+      emulator.addGroup(Number(GROUP), "Ops", [ALICE, BOT]);
+      const bot = newBot();
+      const { message_id: own } = await bot.api.sendMessage(GROUP, "mine");
+      for (const text of ["words", "/cmd", "/cmd@ops_exec_bot", "@ops_exec_bot hi"])
+        await emulator.say(String(BOT), GROUP, text);
+      await emulator.say(String(BOT), GROUP, "a reply", { replyTo: String(own) });
+      const updates = await bot.api.getUpdates({ offset: -5 });
+      await bot.api.getUpdates({ offset: (updates.at(-1)?.update_id ?? 0) + 1 });
+      expect(updates.every((one) => one.message?.from?.is_bot)).toBe(true);
+      return updates.map((one) => one.message?.text ?? "");
+    };
+    const named = ["/cmd@ops_exec_bot", "a reply"];
+    expect(await told({ ours: false, theirs: false })).toEqual([]);
+    expect(await told({ ours: false, theirs: true })).toEqual(named);
+    expect(await told({ ours: true, theirs: false })).toEqual(named);
+    expect(await told({ ours: false, theirs: true }, false)).toEqual(named);
+    expect(await told({ ours: true, theirs: false }, false)).toHaveLength(5);
+    expect(emulator.violations).toEqual([]);
+  });
+
   it("posts each chat's messages in order, other chats and presses meanwhile, within the connections it may use", async () => {
     const bot = newBot();
     const waiting: (() => void)[] = [];

@@ -25,6 +25,8 @@ export interface TelegramOptions {
   readonly botName?: string;
   /** Privacy mode, on by default as at BotFather. */
   readonly privacy?: boolean;
+  /** Bot-to-Bot Communication Mode, off by default as at BotFather. */
+  readonly botToBot?: boolean;
 }
 
 export interface SayOptions {
@@ -32,14 +34,13 @@ export interface SayOptions {
   readonly replyTo?: string;
   /** As forwarded from somebody else. */
   readonly forwarded?: boolean;
-  /** Written by another bot in the group. */
-  readonly asBot?: boolean;
 }
 
 export class TelegramEmulator extends EmulatorServer implements PersonApi<StoredMessage> {
   readonly token: string;
   readonly theme = TELEGRAM_THEME;
   privacy: boolean;
+  botToBot: boolean;
   world: World;
   updates: UpdateQueue;
   methods: Methods;
@@ -52,6 +53,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
     super();
     this.token = options.token ?? "7000000001:AAEmulatedTokenForTestsOnly000000000";
     this.privacy = options.privacy ?? true;
+    this.botToBot = options.botToBot ?? false;
     this.#botName = options.botName ?? "ops_exec_bot";
     this.world = this.#newWorld();
     this.updates = new UpdateQueue(() => this.changed());
@@ -154,11 +156,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
 
   /* People */
 
-  addPerson(
-    id: number,
-    name: string,
-    options: { username?: string; locale?: string; reachable?: boolean } = {},
-  ): string {
+  addPerson(id: number, name: string, options: Parameters<World["addPerson"]>[2] = {}): string {
     this.world.addPerson(id, name, options);
     this.changed();
     return String(id);
@@ -187,7 +185,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
     const person = this.world.person(Number(user));
     const threadId = options.thread === undefined ? undefined : Number(options.thread);
     const message = this.world.addMessage(state, {
-      from: options.asBot ? { ...person.user, is_bot: true } : person.user,
+      from: person.user,
       text,
       forwarded: options.forwarded ?? false,
       // Outside forums a reply chain carries a thread id too, which is no topic.
@@ -222,7 +220,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
     message.history.push(message.text);
     message.text = text;
     message.editDate = Math.floor(this.clock.now() / 1000);
-    if (this.world.reachesBot(message, this.privacy))
+    if (this.world.reachesBot(message, this))
       this.#push({ edited_message: this.world.messagePayload(message) } as never);
     this.changed();
   }
@@ -338,8 +336,7 @@ export class TelegramEmulator extends EmulatorServer implements PersonApi<Stored
   }
 
   #emit(message: StoredMessage): void {
-    if (this.world.reachesBot(message, this.privacy))
-      this.#push({ message: this.world.messagePayload(message) } as never);
+    if (this.world.reachesBot(message, this)) this.#push({ message: this.world.messagePayload(message) } as never);
   }
 
   #push(body: Parameters<UpdateQueue["push"]>[0]): void {

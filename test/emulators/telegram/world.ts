@@ -7,6 +7,8 @@ export interface Person {
   readonly user: User;
   /** The bot may write first: the person pressed Start and did not block it. */
   reachable: boolean;
+  /** Of a bot: Bot-to-Bot Communication Mode is on. */
+  readonly botToBot: boolean;
 }
 
 export interface StoredFile {
@@ -80,17 +82,18 @@ export class World {
   addPerson(
     id: number,
     name: string,
-    options: { username?: string; locale?: string; reachable?: boolean } = {},
+    options: { username?: string; locale?: string; reachable?: boolean; bot?: boolean; botToBot?: boolean } = {},
   ): Person {
     const person: Person = {
       user: {
         id,
-        is_bot: false,
+        is_bot: options.bot ?? false,
         first_name: name,
         ...(options.username === undefined ? {} : { username: options.username }),
         ...(options.locale === undefined ? {} : { language_code: options.locale }),
       },
       reachable: options.reachable ?? true,
+      botToBot: options.botToBot ?? false,
     };
     this.people.set(id, person);
     this.addChat({ id, type: "private", title: name, members: [id] });
@@ -242,10 +245,38 @@ export class World {
     });
   }
 
-  /** Privacy mode: in groups only commands for this bot, mentions and replies reach it. */
-  reachesBot(message: StoredMessage, privacy: boolean): boolean {
+  /**
+   * core.telegram.org/api/bots/bot-to-bot: in a group a command that names this bot, or a reply to it, when one of the two has
+   * the mode; everything when this one has it and no privacy mode; directly when both have it. Never its own messages.
+   */
+  #reachesFromBot(
+    message: StoredMessage,
+    chat: ChatState,
+    { privacy, botToBot }: { privacy: boolean; botToBot: boolean },
+  ): boolean {
+    if (message.from.id === this.bot.id) return false;
+    const theirs = this.people.get(message.from.id)?.botToBot ?? false;
+    if (chat.type === "private") return botToBot && theirs;
+    if (!botToBot && !theirs) return false;
+    if (botToBot && !privacy) return true;
+    const replied = message.replyToId === undefined ? undefined : this.message(chat.id, message.replyToId);
+    const own = `@${this.bot.username ?? ""}`.toLowerCase();
+    const named = message.entities.some(
+      (one) =>
+        one.type === "bot_command" &&
+        message.text
+          .slice(one.offset, one.offset + one.length)
+          .toLowerCase()
+          .endsWith(own),
+    );
+    return named || replied?.from.id === this.bot.id;
+  }
+
+  /** Privacy mode: in groups only commands for this bot, mentions and replies reach it; of other bots what their mode allows. */
+  reachesBot(message: StoredMessage, { privacy, botToBot }: { privacy: boolean; botToBot: boolean }): boolean {
     const chat = this.chat(message.chatId);
     if (!chat.botIsMember) return false;
+    if (message.from.is_bot) return this.#reachesFromBot(message, chat, { privacy, botToBot });
     if (!privacy || chat.type === "private" || chat.type === "channel") return true;
     const own = `@${this.bot.username ?? ""}`.toLowerCase();
     const replied = message.replyToId === undefined ? undefined : this.message(chat.id, message.replyToId);
