@@ -10,7 +10,14 @@ import { createMetrics } from "../src/gateway/metrics.ts";
 import { cliHome } from "./cli/run-cli.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const DOCUMENTS = ["README.md", "docs/agents.md", "docs/channels.md", "docs/operations.md", "docs/policy.md"];
+const DOCUMENTS = [
+  "README.md",
+  "docs/agents.md",
+  "docs/channels.md",
+  "docs/operations.md",
+  "docs/policy.md",
+  "docs/sandbox.md",
+];
 const schema = jsonSchema() as SchemaNode;
 const ROOTS = Object.keys(schema.properties ?? {}).join("|");
 const KEY = new RegExp(`(?<![\\w./-])(?:${ROOTS})(?:\\.[A-Za-z]+)+(?![\\w(/])`, "g");
@@ -38,7 +45,7 @@ describe.each(DOCUMENTS)("%s", (name) => {
       const { code, out } = await home.run(first, "--help");
       expect(code, words).toBe(0);
       expect(out, words).toContain(`openclaw-exec ${first}`);
-      const groups = new Set(["approvals", "channels", "config", "exec-policy", "pairing", "security"]);
+      const groups = new Set(["approvals", "channels", "config", "exec-policy", "pairing", "sandbox", "security"]);
       if (second && groups.has(first)) {
         const inner = await home.run(first, second, "--help");
         expect(inner.out, words).toContain(`openclaw-exec ${first} ${second}`);

@@ -1,6 +1,7 @@
 /** Opens the model of a turn and runs it. What it needs of libraries is loaded with the first turn. */
 import type { Config } from "../core/config/schema.ts";
-import { agentSettings } from "../core/exec/settings.ts";
+import { sandboxSettings, sessionSettings } from "../core/exec/sandbox-settings.ts";
+import { isSandboxed } from "../core/exec/settings.ts";
 import type { Thinker } from "./attempt.ts";
 import { openModel, splitModelName } from "./provider.ts";
 import { agentName, instructionsOf } from "./settings.ts";
@@ -15,9 +16,11 @@ export interface ThinkerOptions {
 
 export function createThinker({ config, stateDir, keys, onUsage }: ThinkerOptions): Thinker {
   return {
-    async run({ agentId, model: name, sessionKey: _, ...turn }) {
+    async run({ agentId, model: name, sessionKey, ...turn }) {
       const now = config();
-      const settings = agentSettings(now, agentId, stateDir);
+      const settings = sessionSettings(now, agentId, stateDir, sessionKey);
+      const host = settings.exec.host ?? "auto";
+      const sandboxed = isSandboxed(now, sessionKey, settings.agentId) && (host === "auto" || host === "sandbox");
       const [model, { runTurn }, { toolsFor }, { systemPrompt }] = await Promise.all([
         openModel({ name, providers: now.models.providers, keys }),
         import("./turn.ts"),
@@ -32,7 +35,9 @@ export function createThinker({ config, stateDir, keys, onUsage }: ThinkerOption
         tools,
         system: systemPrompt({
           name: agentName(now, agentId),
-          workspace: settings.workspace,
+          workspace: sandboxed
+            ? `${sandboxSettings(now, agentId, stateDir).docker.workdir} in a sandbox without network; what commands change elsewhere is forgotten`
+            : settings.workspace,
           tools: tools.map((tool) => tool.name),
           ...(instructions === undefined ? {} : { instructions }),
         }),

@@ -10,14 +10,20 @@ import { editConfig } from "../core/config/edit.ts";
 import { type LoadedConfig, type LoadResult, loadConfig, renderProblems } from "../core/config/load.ts";
 import { isSymlink } from "../core/config/paths.ts";
 import type { SlackAccountConfig } from "../core/config/schema.ts";
+import { ExecError } from "../core/errors.ts";
+import { sandboxSettings } from "../core/exec/sandbox-settings.ts";
+import { defaultAgentId } from "../core/exec/settings.ts";
+import type { Sandboxes } from "../core/hosts/sandbox/sandboxes.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
 import { DEFAULT_SAFE_BINS } from "../core/policy/resolve.ts";
 import { hasBuiltinProfile, isNeverSafe, SYSTEM_BIN_DIRS } from "../core/policy/safe-bins.ts";
 import { loadDirectSpawn } from "../core/process/direct-spawn.ts";
 import { StateDatabase } from "../core/store/database.ts";
 import { STATE_FILE } from "../core/store/open-state.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 import { BUTTONS_WHERE } from "./buttons-where.ts";
 import { type Cli, EXIT } from "./io.ts";
+import { sandboxesOf } from "./sandbox-actions.ts";
 
 interface Check {
   readonly name: string;
@@ -42,7 +48,7 @@ export async function doctor(cli: Cli, options: { fix?: boolean; json?: boolean 
     commandStart(),
     ...(await approvalsFile(visit)),
     ...(loaded.ok ? await state(loaded) : []),
-    ...(loaded.ok ? [...(await safeBins(visit, loaded)), sandbox(visit, loaded), ...approvers(loaded)] : []),
+    ...(loaded.ok ? [...(await safeBins(visit, loaded)), ...(await sandbox(visit, loaded)), ...approvers(loaded)] : []),
   ];
   const bad = checks.some((check) => check.state === "error");
   if (options.json) cli.out(JSON.stringify({ ok: !bad, checks }, null, 2));
@@ -285,13 +291,32 @@ const CARDS_GO_TO = {
   both: "them and the chat that asked",
 } as const;
 
-function sandbox({ cli }: Visit, { config }: LoadedConfig): Check {
-  const name = "sandbox";
-  const { mode, backend } = config.agents.defaults.sandbox;
-  if (mode === "off") return { name, state: "ok", message: "off" };
-  const engines = backend === undefined ? ["bwrap", "docker"] : [backend];
-  const found = engines.map((engine) => onPath(cli, engine)).find((file) => file !== undefined);
-  return found === undefined
-    ? { name, state: "error", message: `${engines.join(" or ")} not found; sandboxed sessions refuse every command` }
-    : { name, state: "ok", message: found };
+/** For each agent that has sandboxed sessions: is one really made? Tried, not guessed. */
+async function sandbox({ cli }: Visit, loaded: LoadedConfig): Promise<Check[]> {
+  const { config, stateDir } = loaded;
+  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
+  const modes = agents.map((id) => sandboxSettings(config, id, stateDir)).filter(({ mode }) => mode !== "off");
+  if (modes.length === 0) return [{ name: "sandbox", state: "ok", message: "off" }];
+  const sandboxes = sandboxesOf(cli, loaded);
+  const checks: Check[] = [];
+  for (const { agentId, backend, mode } of modes) {
+    const name = config.agents.list.length > 1 ? `sandbox of ${agentId}` : "sandbox";
+    const problem = await sandboxProblem(sandboxes, agentId);
+    checks.push(
+      problem === undefined
+        ? { name, state: "ok", message: `${backend} works here; mode ${mode}` }
+        : { name, state: "error", message: `sandboxed sessions refuse every command: ${problem}` },
+    );
+  }
+  return checks;
+}
+
+async function sandboxProblem(sandboxes: Sandboxes, agentId: string): Promise<string | undefined> {
+  try {
+    const why = await sandboxes.problem(sandboxes.outline(agentId, `agent:${agentId}:doctor`));
+    return why === undefined ? undefined : inEnglish(why);
+  } catch (error) {
+    if (error instanceof ExecError) return error.message;
+    throw error;
+  }
 }

@@ -72,6 +72,12 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./explain.ts")),
   },
   {
+    name: "sandbox",
+    group: "Look",
+    about: "See what sandboxed sessions see; list and empty their directories",
+    define: later(() => import("./sandbox.ts")),
+  },
+  {
     name: "approvals",
     group: "Set up",
     about: "See, answer and change what may run: rules and waiting requests",

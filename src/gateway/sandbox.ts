@@ -20,14 +20,17 @@ export function createGatewaySandboxes(options: GatewaySandboxesOptions): Sandbo
   const { config, stateDir, home, clock, path, onError } = options;
   return new Sandboxes({
     settings: (agentId) => sandboxSettings(config(), agentId, stateDir),
-    roots: () => {
-      const agents = [defaultAgentId(config()), ...config().agents.list.map(({ id }) => id)];
-      return [...new Set(agents.map((id) => sandboxSettings(config(), id, stateDir).workspaceRoot))];
-    },
+    roots: () => sandboxRoots(config(), stateDir),
     stateDir,
     homes: [...new Set([home, userInfo().homedir])],
     clock,
     path: splitPath(path),
     onError,
   });
+}
+
+/** Every directory that holds private directories of sandboxes. */
+export function sandboxRoots(config: Config, stateDir: string): readonly string[] {
+  const agents = [defaultAgentId(config), ...config.agents.list.map(({ id }) => id)];
+  return [...new Set(agents.map((id) => sandboxSettings(config, id, stateDir).workspaceRoot))];
 }

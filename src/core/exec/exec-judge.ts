@@ -9,7 +9,7 @@ import type { SessionOverrides, Sessions } from "../sessions/sessions.ts";
 import { phrase, type Wording } from "../words/phrase.ts";
 import { type ExecArgs, parseExecArgs } from "./exec-args.ts";
 import { resolveHost } from "./routing.ts";
-import { deniedInSandbox, sandboxTools } from "./sandbox-settings.ts";
+import { deniedInSandbox, sessionSettings } from "./sandbox-settings.ts";
 import { type AgentSettings, agentSettings } from "./settings.ts";
 import { isToolAllowed } from "./tool-policy.ts";
 import { resolveWorkdir } from "./workdir.ts";
@@ -78,9 +78,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const sandboxActive = options.sandboxActive(caller.sessionKey, ofAgent.agentId);
     const key = deniedInSandbox(config, "exec", { agentId: ofAgent.agentId, sessionKey: caller.sessionKey });
     if (key !== undefined) throw new ExecError("tool-denied", phrase("error.sandbox.tool", { key }));
-    const settings = sandboxActive
-      ? { ...ofAgent, toolLayers: [...ofAgent.toolLayers, sandboxTools(config, ofAgent.agentId).lists] }
-      : ofAgent;
+    const settings = sessionSettings(config, ofAgent.agentId, options.stateDir, caller.sessionKey);
     const args = parseExecArgs(input, { maxCommandChars: config.limits.maxCommandChars });
     const overrides = await sessions.overrides(caller.sessionKey);
     const base = {

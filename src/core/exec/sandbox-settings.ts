@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
-import { agentSettings, findAgent, isSandboxed } from "./settings.ts";
+import { type AgentSettings, agentSettings, findAgent, isSandboxed } from "./settings.ts";
 import { isToolAllowed, type ToolLists } from "./tool-policy.ts";
 
 type Defaults = Config["agents"]["defaults"]["sandbox"];
@@ -98,4 +98,12 @@ export function deniedInSandbox(
   if (!isSandboxed(config, sessionKey, agentId)) return undefined;
   const { lists, key } = sandboxTools(config, agentId);
   return isToolAllowed(tool, [lists]) ? undefined : key;
+}
+
+/** The settings of an agent as they are in one session: a sandboxed one has a gate more, and no apply_patch. */
+export function sessionSettings(config: Config, agentId: string, stateDir: string, sessionKey: string): AgentSettings {
+  const settings = agentSettings(config, agentId, stateDir);
+  if (!isSandboxed(config, sessionKey, settings.agentId)) return settings;
+  const { lists } = sandboxTools(config, settings.agentId);
+  return { ...settings, toolLayers: [...settings.toolLayers, lists, { deny: ["apply_patch"] }] };
 }

@@ -53,7 +53,7 @@ export function createPatchRequests({ tool, audit, sandboxActive, onError }: Pat
     if (sandboxActive(sessionKey, settings.agentId)) {
       throw new ExecError(
         "host-unavailable",
-        "This session is kept in a sandbox, and apply_patch writes beside it. Nothing was changed.",
+        "This session is kept in a sandbox, and apply_patch writes from outside of it, where a link that a sandboxed command made could lead anywhere. Write files with exec. Nothing was changed.",
       );
     }
     const text = patchText(input);
