@@ -18,14 +18,17 @@ import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { phrase, type Wording } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError, type SuggestQuery } from "../adapter-deps.ts";
 import type { Channel, ChannelCapabilities, ChannelStatus, Inbound, Ingress } from "../channel.ts";
+import { type ReconnectLimits, Reconnects } from "../pacing/reconnects.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
+import { Silence } from "../pacing/silence.ts";
 import { Turns } from "../turns.ts";
 import { CatchUp } from "./catch-up.ts";
 import { Connection } from "./connection.ts";
+import { Deafness } from "./deafness.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
-import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, TAKE_FIRST_MS, TAKE_RETRY_MS } from "./limits.ts";
+import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, SILENT_MS, TAKE_FIRST_MS, TAKE_RETRY_MS } from "./limits.ts";
 import { type OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
 import { DEFAULT_RATES, type DiscordRates } from "./rates.ts";
@@ -48,6 +51,10 @@ export interface DiscordAccount {
   readonly cleanupAfterResolve?: boolean;
   /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
   readonly placeholderMs?: number;
+  /** After how long without any event it is asked whether the connection is deaf. Default two minutes. */
+  readonly silentMs?: number;
+  /** Default: as Discord's own limits allow. */
+  readonly reconnects?: ReconnectLimits;
 }
 
 export type DiscordDeps = AdapterDeps;
@@ -79,6 +86,12 @@ class DiscordAdapter implements Channel {
   /** What is said in one place is handed on in the order it was said. */
   readonly #order = new Turns();
   readonly #catchingUp: CatchUp;
+  readonly #silence: Silence;
+  readonly #deafness: Deafness;
+  /** Of the account: a new connection does not make those before it undone. */
+  readonly #reconnects: Reconnects;
+  /** The session was resumed because nothing arrived, and no message has arrived since. */
+  #isResumedDeaf = false;
   #state: ChannelStatus["state"] = "stopped";
   #detail: Wording | undefined;
   #connection: Connection | undefined;
@@ -92,6 +105,14 @@ class DiscordAdapter implements Channel {
     this.accountId = account.accountId;
     this.#open = new OpenInteractions(deps.clock);
     this.#catchingUp = new CatchUp({ ...deps, ...(deps.heard ? { kept: deps.heard } : {}) });
+    this.#silence = new Silence(account.silentMs ?? SILENT_MS, () => this.#listenHard());
+    this.#deafness = new Deafness({
+      ...deps,
+      now: () => deps.clock.now(),
+      places: (count) => this.#catchingUp.newest(count),
+      wasHeard: (id) => this.#catchingUp.wasHeard(id),
+    });
+    this.#reconnects = new Reconnects(() => deps.clock.monotonic(), account.reconnects);
     this.#outgoing = new Outgoing({
       ...deps,
       accountId: account.accountId,
@@ -127,15 +148,21 @@ class DiscordAdapter implements Channel {
         guildMembers: this.#account.guildMembers ?? false,
         log: this.#deps.log,
         redactor: this.#deps.redactor,
+        reconnects: this.#reconnects,
+        onDispatch: () => this.#silence.heard(),
         onState: (state, detail) => this.#set(state, detail),
         onReady: (client) => void this.#registerCommands(client),
         onNewSession: (client) => {
           this.#outgoing.missed();
           this.#guarded(this.#catchUp(client));
         },
-        onMessage: (client, message) => this.#guarded(this.#onMessage(client, message)),
+        onMessage: (client, message) => {
+          this.#isResumedDeaf = false;
+          this.#guarded(this.#onMessage(client, message));
+        },
         onInteraction: (client, interaction) => this.#guarded(this.#onInteraction(client, interaction)),
       });
+      this.#silence.start();
       await this.#connection.start();
     });
   }
@@ -147,6 +174,7 @@ class DiscordAdapter implements Channel {
       const connection = this.#connection;
       this.#connection = undefined;
       this.#stopping.abort();
+      this.#silence.stop();
       await connection?.stop();
       await this.#catchingUp.stop();
       this.#set("stopped");
@@ -232,6 +260,30 @@ class DiscordAdapter implements Channel {
     const missed = await this.#catchingUp.missed(client);
     // Places do not wait for each other; within one the order is that of the reading.
     await Promise.all(missed.map((message) => this.#onMessage(client, message)));
+  }
+
+  /** Nothing was heard for a while: resumed first, and started over when that does not help. */
+  async #listenHard(): Promise<void> {
+    const connection = this.#connection;
+    const client = connection?.ready();
+    if (!connection || !client || this.#state !== "connected") return;
+    try {
+      const channelId = await this.#deafness.missedIn(client);
+      if (channelId === undefined) return;
+      const fields = { channel: "discord", accountId: this.accountId, channelId };
+      if (this.#isResumedDeaf || !(await connection.resume())) {
+        this.#deps.log.warn(fields, "Discord's connection delivers nothing after a resume either; connecting anew.");
+        this.#isResumedDeaf = false;
+        await connection.anew();
+        return;
+      }
+      this.#isResumedDeaf = true;
+      this.#deps.log.warn(fields, "Discord's connection looked open and delivered nothing; resumed.");
+      // Not left to the replay of a session that has just proven deaf.
+      await this.#catchUp(client);
+    } catch (error) {
+      this.#deps.log.warn({ channel: "discord", error: this.#why(error) }, "A deaf connection could not be resumed.");
+    }
   }
 
   /** Whoever gives commands somewhere may write there next. */

@@ -81,6 +81,10 @@ export class CatchUp {
     this.#heard.delete(id);
   }
 
+  wasHeard(messageId: string): boolean {
+    return this.#heard.has(messageId);
+  }
+
   /** The places that were heard last, newest first. */
   newest(count: number): readonly HeardPlace[] {
     return this.#places.newest().slice(0, count);

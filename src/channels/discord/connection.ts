@@ -12,13 +12,16 @@ import {
   GatewayIntentBits,
   type GatewayMessageCreateDispatchData,
   Partials,
+  SimpleShardingStrategy,
+  WebSocketShardDestroyRecovery,
 } from "discord.js";
 import { type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
+import type { Loss, Reconnects } from "../pacing/reconnects.ts";
 import type { Redactor } from "../text/redact.ts";
 import { FATAL_CLOSE, failureOf } from "./errors.ts";
-import { READY_TIMEOUT_MS, REST_TIMEOUT_MS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import { MAX_TRIES, READY_TIMEOUT_MS, REST_TIMEOUT_MS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 
 export interface ConnectionOptions {
   readonly token: string;
@@ -31,6 +34,9 @@ export interface ConnectionOptions {
   readonly guildMembers: boolean;
   readonly log: ChannelLog;
   readonly redactor: Redactor;
+  readonly reconnects: Reconnects;
+  /** Anything at all that Discord told. */
+  readonly onDispatch: () => void;
   readonly onState: (state: ChannelStatus["state"], detail?: Wording) => void;
   readonly onReady: (client: Client<true>) => void;
   /** A session that is no continuation of one before: what was said in between is not sent. */
@@ -47,6 +53,10 @@ export class Connection {
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
+  /** A session stands; attempts since it does not. */
+  #stands = false;
+  #tries = 0;
+  readonly #strategies = new WeakMap<Client, Strategy>();
   readonly #cancelled = new AbortController();
   #stopped = false;
   #fatal = false;
@@ -97,6 +107,27 @@ export class Connection {
     if (client) await this.#discard(client);
   }
 
+  /** The same session over a new socket: Discord sends what was missed. False when there is none to resume. */
+  async resume(): Promise<boolean> {
+    const client = this.ready();
+    const shards = client && this.#strategies.get(client)?.shardsOf();
+    if (!shards) return false;
+    await Promise.all(
+      shards.map((shard) =>
+        shard.destroy({ reason: "nothing arrives any more", recover: WebSocketShardDestroyRecovery.Resume }),
+      ),
+    );
+    return true;
+  }
+
+  /** A new session. */
+  async anew(): Promise<void> {
+    const client = this.ready();
+    if (!client) return;
+    this.#lost(client, phrase("channel.discord.deaf"));
+    await this.#discard(client);
+  }
+
   #newClient(): Client {
     const { apiRoot, messageContent, guildMembers, log, redactor } = this.#options;
     const client = new Client({
@@ -109,6 +140,13 @@ export class Connection {
       ],
       // Without it the first direct message of a person is swallowed.
       partials: [Partials.Channel],
+      ws: {
+        buildStrategy: (manager) => {
+          const strategy = new Strategy(manager);
+          this.#strategies.set(client, strategy);
+          return strategy;
+        },
+      },
       allowedMentions: { parse: [], repliedUser: false },
       rest: {
         ...(apiRoot === undefined ? {} : { api: apiRoot.replace(/\/+$/, "") }),
@@ -125,7 +163,8 @@ export class Connection {
     client.on(Events.ShardError, (error) =>
       log.warn({ channel: "discord", error: describeError(error, redactor) }, "Discord connection error."),
     );
-    client.on(Events.ShardReconnecting, () => this.#state(client, "connecting", "Connection lost; resuming."));
+    client.on(Events.Raw, () => this.#options.onDispatch());
+    client.on(Events.ShardReconnecting, () => this.#reconnecting(client));
     client.on(Events.ShardReady, () => {
       this.#connected(client);
       if (client.isReady()) this.#options.onNewSession(client);
@@ -175,7 +214,48 @@ export class Connection {
     });
   }
 
+  /** By the library, which would go on for ever. */
+  #reconnecting(client: Client): void {
+    if (this.#stopped || this.#client !== client) return;
+    this.#tries += 1;
+    if (this.#stands) {
+      this.#stands = false;
+      const { waitMs } = this.#loss();
+      if (waitMs > 0) {
+        this.#again(phrase("channel.discord.ended"), waitMs);
+        void this.#discard(client);
+        return;
+      }
+    } else if (this.#tries > MAX_TRIES) {
+      this.#again(phrase("channel.discord.ended"));
+      void this.#discard(client);
+      return;
+    }
+    this.#state(client, "connecting", phrase("channel.discord.resuming"));
+  }
+
+  /** The session is over: another follows, the later the more often that happens. */
+  #lost(client: Client, why: Phrase): void {
+    if (this.#stopped || this.#client !== client) return;
+    const { waitMs } = this.#stands ? this.#loss() : { waitMs: 0 };
+    this.#stands = false;
+    this.#again(why, waitMs);
+  }
+
+  #loss(): Loss {
+    const loss = this.#options.reconnects.lost();
+    if (loss.waitMs > 0) {
+      this.#options.log.warn(
+        { channel: "discord", ...loss },
+        "The connection is lost again and again; the next one waits.",
+      );
+    }
+    return loss;
+  }
+
   #connected(client: Client): void {
+    this.#stands = true;
+    this.#tries = 0;
     this.#state(client, "connected", client.user?.tag);
   }
 
@@ -191,7 +271,8 @@ export class Connection {
         break;
       default:
         this.#options.log.warn({ channel: "discord", code }, "Discord ended the session; connecting anew.");
-        this.#again(
+        this.#lost(
+          client,
           code === undefined ? phrase("channel.discord.ended") : phrase("channel.discord.endedWith", { code }),
         );
     }
@@ -204,15 +285,19 @@ export class Connection {
     this.#options.onState("failed", detail);
   }
 
-  #again(detail: Phrase): void {
+  /** `atLeastMs`: too many connections were lost lately. */
+  #again(detail: Phrase, atLeastMs = 0): void {
     if (this.#stopped) return;
-    this.#options.onState("connecting", detail);
     this.#failures += 1;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(
-      () => void this.start(),
-      Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(this.#failures - 1, 10)),
+    const ownMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(this.#failures - 1, 10));
+    const waitMs = Math.max(atLeastMs, ownMs);
+    const seconds = Math.ceil(waitMs / 1_000);
+    this.#options.onState(
+      "connecting",
+      atLeastMs === 0 ? detail : phrase("channel.lostOften", { platform: "Discord", seconds }),
     );
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.start(), waitMs);
     this.#retry.unref();
   }
 
@@ -231,6 +316,17 @@ export class Connection {
       );
     }
   }
+}
+
+/** The library's own, which shows its shards: only they can be told to resume. */
+class Strategy extends SimpleShardingStrategy {
+  shardsOf(): readonly ResumableShard[] {
+    return [...(this as unknown as { readonly shards: ReadonlyMap<number, ResumableShard> }).shards.values()];
+  }
+}
+
+interface ResumableShard {
+  destroy(options: { readonly reason: string; readonly recover: WebSocketShardDestroyRecovery }): Promise<void>;
 }
 
 function isBadToken(error: unknown): boolean {

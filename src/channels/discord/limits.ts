@@ -64,6 +64,18 @@ export const RECONCILE_MESSAGES = 100;
 /** Discord does not send an event twice: taking it is tried again at these distances. */
 export const TAKE_RETRY_MS = [200, 800, 2_000, 5_000] as const;
 
+/**
+ * Without any event for this long it is asked whether the connection is deaf: soon enough for what was said in between to
+ * be answered still, and a handful of questions an hour for a bot that nobody needs.
+ */
+export const SILENT_MS = 2 * 60_000;
+/** Places that are asked then. */
+export const DEAF_PLACES = 3;
+/** A message younger than this may still be on its way. */
+export const DEAF_GRACE_MS = 10_000;
+/** Attempts of the library to connect again, without ever getting there, after which it all starts over. */
+export const MAX_TRIES = 20;
+
 export const RETRY_MIN_MS = 1_000;
 export const RETRY_MAX_MS = 30_000;
 /** Logged in but never ready: start over. */

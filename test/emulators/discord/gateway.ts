@@ -55,6 +55,17 @@ export class Gateway {
   readonly #sockets = new Set<WebSocket>();
   heartbeatIntervalMs = 41_250;
   acknowledgesHeartbeats = true;
+  /**
+   * Looks open, answers heartbeats and hands nothing on: `socket` until another one resumes the session, `session` until
+   * there is a new one.
+   */
+  #deaf:
+    | { readonly to: "socket" | "session"; readonly sockets: Set<WebSocket>; readonly sessions: Set<string> }
+    | undefined;
+  /** Closes every connection with this code as soon as its session stands. */
+  hangsUpWith: number | undefined;
+  /** Connections ever made. */
+  connections = 0;
   identifies = 0;
   resumes = 0;
 
@@ -68,6 +79,7 @@ export class Gateway {
 
   accept(socket: WebSocket): void {
     this.#sockets.add(socket);
+    this.connections += 1;
     let session: Session | undefined;
     let deadline: NodeJS.Timeout | undefined;
     const expectHeartbeat = (): void => {
@@ -99,9 +111,11 @@ export class Gateway {
           return;
         case OP.identify:
           session = this.#identify(socket, frame.d as { token: string; intents: number });
+          this.#hangUp(socket);
           return;
         case OP.resume:
           session = this.#resume(socket, frame.d as { token: string; session_id: string; seq: number });
+          this.#hangUp(socket);
           return;
         default:
           return;
@@ -136,7 +150,8 @@ export class Gateway {
     }
     this.resumes += 1;
     session.socket = socket;
-    for (const frame of session.sent.filter((one) => (one.s ?? 0) > data.seq)) this.#write(socket, frame);
+    const missed = this.#isDeaf(session) ? [] : session.sent.filter((one) => (one.s ?? 0) > data.seq);
+    for (const frame of missed) this.#write(socket, frame);
     this.#dispatch(session, "RESUMED", {});
     return session;
   }
@@ -160,7 +175,22 @@ export class Gateway {
     const frame: Frame = { op: OP.dispatch, t: event, s: session.sequence, d: data };
     session.sent.push(frame);
     if (session.sent.length > REPLAY_LIMIT) session.sent.shift();
-    if (session.socket) this.#write(session.socket, frame);
+    if (session.socket && (!this.#isDeaf(session) || event === "RESUMED")) this.#write(session.socket, frame);
+  }
+
+  #hangUp(socket: WebSocket): void {
+    const code = this.hangsUpWith;
+    // The last frames have to be read first.
+    if (code !== undefined) setTimeout(() => socket.close(code, "going away"), 20).unref();
+  }
+
+  deafen(to: "socket" | "session"): void {
+    this.#deaf = { to, sockets: new Set(this.#sockets), sessions: new Set(this.#sessions.keys()) };
+  }
+
+  #isDeaf(session: Session): boolean {
+    if (!this.#deaf || !session.socket) return false;
+    return this.#deaf.to === "socket" ? this.#deaf.sockets.has(session.socket) : this.#deaf.sessions.has(session.id);
   }
 
   reconnect(): void {

@@ -216,8 +216,18 @@ export class World {
     };
   }
 
+  /** Deleted or not: Discord does not take the id back. */
+  #newestIn(channel: ChannelState): string | null {
+    return channel.messages.filter((one) => (one.flags & FLAG_EPHEMERAL) === 0).at(-1)?.id ?? null;
+  }
+
   channelPayload(channel: ChannelState): APIChannel {
-    const base = { id: channel.id, type: CHANNEL_TYPES[channel.kind], flags: 0, last_message_id: null };
+    const base = {
+      id: channel.id,
+      type: CHANNEL_TYPES[channel.kind],
+      flags: 0,
+      last_message_id: this.#newestIn(channel),
+    };
     if (channel.kind === "dm")
       return { ...base, recipients: [this.userPayload(channel.recipientId ?? "")] } as unknown as APIChannel;
     return {

@@ -14,6 +14,9 @@ export const channels = {
     "The token belongs to the application {actual}, channels.discord.applicationId is {configured}.",
   "channel.discord.intents":
     "Discord refused the intents. Switch on “Message Content Intent” in the developer portal, or set channels.discord.intents.messageContent to false (slash commands only).",
+  "channel.discord.resuming": "The connection to Discord is lost; resuming.",
+  "channel.discord.deaf": "Discord’s connection delivered nothing any more; connecting anew.",
+  "channel.lostOften": "The connection to {platform} is lost again and again; next attempt in {seconds} s",
   "channel.discord.ended": "Discord ended the session; connecting anew.",
   "channel.discord.endedWith": "Discord ended the session ({code}); connecting anew.",
   "channel.telegram.token":

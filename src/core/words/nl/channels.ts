@@ -17,6 +17,9 @@ export const channels = translation<typeof english>()({
     "Het token hoort bij applicatie {actual}, channels.discord.applicationId is {configured}.",
   "channel.discord.intents":
     "Discord weigert de intents. Zet “Message Content Intent” aan in de developer portal, of zet channels.discord.intents.messageContent op false (alleen slash-commando's).",
+  "channel.discord.resuming": "De verbinding met Discord is verbroken; wordt hervat.",
+  "channel.discord.deaf": "De verbinding met Discord leverde niets meer; er wordt opnieuw verbonden.",
+  "channel.lostOften": "De verbinding met {platform} valt steeds weer weg; volgende poging over {seconds} s",
   "channel.discord.ended": "Discord heeft de sessie beëindigd; er wordt opnieuw verbonden.",
   "channel.discord.endedWith": "Discord heeft de sessie beëindigd ({code}); er wordt opnieuw verbonden.",
   "channel.telegram.token":

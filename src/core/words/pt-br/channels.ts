@@ -17,6 +17,9 @@ export const channels = translation<typeof english>()({
     "O token pertence ao aplicativo {actual}, mas channels.discord.applicationId é {configured}.",
   "channel.discord.intents":
     "O Discord recusou os intents. Ative “Message Content Intent” no portal de desenvolvedores ou defina channels.discord.intents.messageContent como false (só comandos de barra).",
+  "channel.discord.resuming": "A conexão com o Discord caiu; retomando.",
+  "channel.discord.deaf": "A conexão com o Discord não entregava mais nada; conectando de novo.",
+  "channel.lostOften": "A conexão com o {platform} cai repetidamente; próxima tentativa em {seconds} s",
   "channel.discord.ended": "O Discord encerrou a sessão; conectando de novo.",
   "channel.discord.endedWith": "O Discord encerrou a sessão ({code}); conectando de novo.",
   "channel.telegram.token":

@@ -17,6 +17,9 @@ export const channels = translation<typeof english>()({
     "Token này thuộc ứng dụng {actual}, còn channels.discord.applicationId là {configured}.",
   "channel.discord.intents":
     "Discord từ chối các intent. Hãy bật “Message Content Intent” trong cổng nhà phát triển, hoặc đặt channels.discord.intents.messageContent thành false (chỉ dùng lệnh gạch chéo).",
+  "channel.discord.resuming": "Mất kết nối với Discord; đang nối lại phiên.",
+  "channel.discord.deaf": "Kết nối Discord không còn chuyển gì nữa; đang kết nối lại.",
+  "channel.lostOften": "Kết nối với {platform} liên tục bị mất; lần thử tiếp theo sau {seconds} giây",
   "channel.discord.ended": "Discord đã kết thúc phiên; đang kết nối lại.",
   "channel.discord.endedWith": "Discord đã kết thúc phiên ({code}); đang kết nối lại.",
   "channel.telegram.token":
