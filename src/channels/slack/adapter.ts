@@ -19,8 +19,10 @@ import type {
   SendResult,
 } from "../channel.ts";
 import { NewerMessages } from "../newer-messages.ts";
+import { Reconnects } from "../pacing/reconnects.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import { RECONNECT } from "./connection.ts";
+import { HeardChannels } from "./deafness.ts";
 import type { RequestListener } from "./http.ts";
 import * as limits from "./limits.ts";
 import type { SlackOptions } from "./options.ts";
@@ -50,6 +52,8 @@ export class SlackChannel implements Channel {
   /** Of the account: a new connection has not earned a new burst. */
   private readonly budget: SendBudget;
   private readonly newer = new NewerMessages();
+  private readonly heard = new HeardChannels();
+  private readonly reconnects: Reconnects;
   private current: ChannelStatus;
   private session: Session | undefined;
   private stopping: AbortController | undefined;
@@ -61,6 +65,7 @@ export class SlackChannel implements Channel {
     this.accountId = options.accountId;
     this.responseUrls = new ResponseUrls(() => deps.clock.now());
     this.budget = new SendBudget(deps.clock);
+    this.reconnects = new Reconnects(() => deps.clock.monotonic(), options.reconnects);
     this.current = { channel: "slack", accountId: options.accountId, state: "stopped" };
   }
 
@@ -105,6 +110,8 @@ export class SlackChannel implements Channel {
         responseUrls: this.responseUrls,
         budget: this.budget,
         newer: this.newer,
+        heard: this.heard,
+        reconnects: this.reconnects,
         onState: (state) => this.setState(state),
       });
       return undefined;

@@ -9,6 +9,7 @@ import { pause } from "../../core/pause.ts";
 import { inEnglish, type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
+import type { Reconnects } from "../pacing/reconnects.ts";
 import type { Redactor } from "../text/redact.ts";
 import { CONNECT_MS } from "./limits.ts";
 import { AUTH_ERRORS, failureOf, platformError, refusal } from "./outcome.ts";
@@ -44,6 +45,9 @@ export interface SocketConnectionOptions {
   readonly redactor: Redactor;
   readonly monotonic: () => number;
   readonly backoff: Backoff;
+  readonly reconnects: Reconnects;
+  /** Something arrived that is not about the connection itself. */
+  readonly onEnvelope: () => void;
   readonly onState: (state: ConnectionState) => void;
 }
 
@@ -61,6 +65,7 @@ export class SocketConnection {
   };
   private readonly onFrame = (data: unknown): void => {
     if (typeof data !== "string") return;
+    if (data.includes('"envelope_id"')) this.options.onEnvelope();
     this.checkHello(data);
     this.checkFarewell(data);
   };
@@ -77,6 +82,11 @@ export class SocketConnection {
     await new Promise<void>((resolve, reject) => {
       this.loop = this.run(resolve, reject);
     });
+  }
+
+  /** A new socket; what was not acknowledged comes over it. */
+  async reconnect(): Promise<void> {
+    if (!this.stopped) await this.close();
   }
 
   /** Resolves when no socket is open and nothing will reconnect. */
@@ -127,8 +137,11 @@ export class SocketConnection {
       const lived = this.options.monotonic() - since;
       trouble = this.farewell;
       failures = lived >= STABLE_MS ? 0 : failures + 1;
+      const { waitMs, count } = this.options.reconnects.lost();
       this.options.log.info({ livedMs: Math.round(lived) }, "Slack connection closed; reconnecting");
-      if (trouble !== undefined) {
+      if (waitMs > 0) {
+        await this.wait(waitMs, count, phrase("channel.slack.lostOften"), first);
+      } else if (trouble !== undefined) {
         failures = Math.max(failures, 1);
         await this.wait(this.delay(failures), failures, trouble, first);
       } else if (failures > 1) await pause(this.delay(failures - 1), this.stopping.signal);

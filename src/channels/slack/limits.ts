@@ -69,6 +69,19 @@ export const PING_TIMEOUT_MS = 15_000;
 export const CONNECT_MS = 15_000;
 export const WEB_API_TIMEOUT_MS = 15_000;
 
+/**
+ * Without any event for this long it is asked whether the socket is deaf: soon enough for what was said in between to be
+ * answered still. `conversations.history` takes fifty questions a minute (tier 3).
+ */
+export const SILENT_MS = 2 * 60_000;
+/** Channels that are asked then, and messages read of each. */
+export const DEAF_PLACES = 3;
+export const DEAF_READ = 15;
+/** A message younger than this may still be on its way. */
+export const DEAF_GRACE_MS = 10_000;
+/** Older words have been given up by whoever said them. */
+export const CATCH_UP_MS = 5 * 60_000;
+
 /** Reconciliation reads this far back, and at most this many pages. */
 export const RECONCILE_WINDOW_MS = 60 * 60_000;
 export const RECONCILE_PAGES = 5;

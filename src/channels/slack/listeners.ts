@@ -10,6 +10,7 @@ import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Inbound, Ingress, MessageRef } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
 import { REASON_BLOCK, REASON_CALLBACK, REASON_INPUT, reasonModal } from "./cards.ts";
+import type { HeardChannels } from "./deafness.ts";
 import {
   type MessageFacts,
   type MessageRules,
@@ -47,6 +48,7 @@ export interface ListenerOptions {
   readonly threads: Threads;
   readonly userGroups: UserGroups;
   readonly newer: NewerMessages;
+  readonly heard: HeardChannels;
   readonly privately: PrivateAnswers;
   readonly responseUrls: ResponseUrls;
   readonly ingress: Ingress;
@@ -91,7 +93,9 @@ export class SlackListeners {
     });
   }
 
-  private async onMessage(event: unknown): Promise<void> {
+  /** @throws ExecError when it could not be stored: then it must come again. */
+  async onMessage(event: unknown): Promise<void> {
+    this.options.heard.note(event);
     for (const { place, ts } of standingIn(event)) this.options.newer.note(place, ts);
     const { identity, rules, userGroups } = this.options;
     const facts = readMessage(event, identity, rules, await userGroups.withBot(userGroupsIn(event)));

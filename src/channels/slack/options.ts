@@ -1,6 +1,7 @@
 /** What one Slack account is made from. */
 
 import type { ChannelStatus } from "../channel.ts";
+import type { ReconnectLimits } from "../pacing/reconnects.ts";
 import type { Backoff } from "./connection.ts";
 import type { ReplyToMode } from "./inbound.ts";
 import type { ImplicitMentions } from "./listeners.ts";
@@ -44,6 +45,9 @@ export interface SlackOptions {
   readonly gateways?: () => number;
   readonly reconnect?: Backoff;
   readonly pingTimeoutMs?: number;
+  /** After how long without any event it is asked whether the socket is deaf. Default two minutes. */
+  readonly silentMs?: number;
+  readonly reconnects?: ReconnectLimits;
   /** Called on every change of the channel's status. */
   readonly onStatus?: (status: ChannelStatus) => void;
 }

@@ -9,9 +9,12 @@ import { type Phrase, phrase } from "../../core/words/phrase.ts";
 import { type AdapterDeps, describeError } from "../adapter-deps.ts";
 import type { Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
+import type { Reconnects } from "../pacing/reconnects.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
+import { Silence } from "../pacing/silence.ts";
 import { boltLogger } from "./bolt-log.ts";
 import { type ConnectionState, RECONNECT, SocketConnection } from "./connection.ts";
+import { type HeardChannels, missedMessages } from "./deafness.ts";
 import { DurableReceiver } from "./durable-receiver.ts";
 import { type RequestListener, slackRequestListener } from "./http.ts";
 import type { SlackIdentity } from "./inbound.ts";
@@ -44,6 +47,9 @@ export interface SessionOptions {
   readonly budget: SendBudget;
   /** Outlives it too: what is said while it is made anew comes again, or is asked for. */
   readonly newer: NewerMessages;
+  readonly heard: HeardChannels;
+  /** Of the account: a new connection does not make those before it undone. */
+  readonly reconnects: Reconnects;
   readonly onState: (state: ConnectionState) => void;
 }
 
@@ -125,7 +131,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     deps,
     ...(options.textChunkLimit === undefined ? {} : { textLimit: options.textChunkLimit }),
   });
-  new SlackListeners({
+  const listeners = new SlackListeners({
     identity,
     rules: {
       replyToMode: options.replyToMode ?? (() => "off"),
@@ -148,12 +154,25 @@ export async function openSession(session: SessionOptions): Promise<Session> {
         ),
     ),
     newer,
+    heard: session.heard,
     privately,
     responseUrls,
     ingress: session.ingress,
     deps,
-  }).attach(app);
-  const way = await connect(accountDetail(auth, botName));
+  });
+  listeners.attach(app);
+  const missed = () =>
+    missedMessages({
+      ...deps,
+      reads,
+      heard: session.heard,
+      selfUserId: identity.botUserId,
+      now: () => deps.clock.now(),
+    });
+  const way = await connect(accountDetail(auth, botName), {
+    missed,
+    take: (event) => listeners.onMessage(event),
+  });
   return {
     outbox,
     working,
@@ -169,7 +188,10 @@ function wayIn(
   session: SessionOptions,
   logger: ReturnType<typeof boltLogger>,
   clientOptions: webApi.WebClientOptions,
-): { readonly receiver: SocketModeReceiver | HTTPReceiver; readonly connect: (detail: Phrase) => Promise<Way> } {
+): {
+  readonly receiver: SocketModeReceiver | HTTPReceiver;
+  readonly connect: (detail: Phrase, ears: Ears) => Promise<Way>;
+} {
   const { mode, pingTimeoutMs } = session.options;
   if (mode.kind === "socket") {
     const receiver = new SocketModeReceiver({
@@ -179,7 +201,7 @@ function wayIn(
       logger,
       installerOptions: { clientOptions },
     });
-    return { receiver, connect: (detail) => bySocket(session, receiver, detail) };
+    return { receiver, connect: (detail, ears) => bySocket(session, receiver, detail, ears) };
   }
   const path = mode.path ?? DEFAULT_PATH;
   const receiver = new HTTPReceiver({
@@ -191,25 +213,57 @@ function wayIn(
   return { receiver, connect: (detail) => byHttp(session, receiver, { path, listen: mode.listen, detail }) };
 }
 
+/** What is said, past the socket. */
+interface Ears {
+  readonly missed: () => Promise<readonly object[]>;
+  readonly take: (event: object) => Promise<void>;
+}
+
 async function bySocket(
-  { options, deps, newer, onState }: SessionOptions,
+  { options, deps, newer, reconnects, onState }: SessionOptions,
   receiver: SocketModeReceiver,
   detail: Phrase,
+  ears: Ears,
 ): Promise<Way> {
+  let isConnected = false;
+  const silence = new Silence(options.silentMs ?? limits.SILENT_MS, async () => {
+    if (!isConnected) return;
+    const missed = await ears.missed();
+    if (missed.length === 0) return;
+    deps.log.warn(
+      { accountId: options.accountId, missed: missed.length },
+      "Slack's socket looked open and delivered nothing; connecting anew",
+    );
+    await connection.reconnect();
+    for (const event of missed) {
+      await ears.take(event).catch((error: unknown) => {
+        deps.log.error({ why: describeError(error, deps.redactor) }, "A message that was missed could not be taken");
+      });
+    }
+  });
   const connection = new SocketConnection({
     client: receiver.client,
     log: deps.log,
     redactor: deps.redactor,
     monotonic: () => deps.clock.monotonic(),
     backoff: options.reconnect ?? RECONNECT,
+    reconnects,
+    onEnvelope: () => silence.heard(),
     onState: (state) => {
+      isConnected = state.state === "connected";
       // Slack gives up on an event after three tries: while no socket is open, some may be missed.
       if (state.state !== "connected") newer.forget();
       onState(state.state === "connected" ? { ...state, detail } : state);
     },
   });
   await connection.start();
-  return { stop: () => connection.stop() };
+  silence.start();
+  return {
+    stop: () => {
+      silence.stop();
+      return connection.stop();
+    },
+  };
 }
 
 async function byHttp(

@@ -6,7 +6,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
-import { type Rig, rig, started } from "./support.ts";
+import { ops, outbound, type Rig, rig, started, text } from "./support.ts";
 
 const emulator = new SlackEmulator({ delivery: { ackMs: 400, retryMs: [20, 50, 100] } });
 const BACK_MS = 10_000;
@@ -168,5 +168,90 @@ describe("around an acknowledgement", () => {
     await expect.poll(() => it.events.length, { timeout: BACK_MS }).toBe(3);
     expect(new Set(it.events.map((event) => event.id)).size).toBe(1);
     expect(emulator.violations).toEqual([]);
+  });
+});
+
+describe("row 44: a socket that delivers nothing (slack-socket-multi-conn)", () => {
+  const SILENT_MS = 150;
+  const A_WHILE_MS = 11_000;
+  const delivery = { ...emulator.delivery.options };
+  const asked = (): number => emulator.journal.calls("conversations.history").length;
+  const texts = (): string[] => it.events.flatMap((event) => (event.kind === "message" ? [event.text] : []));
+
+  beforeEach(async () => {
+    await it.channel.stop();
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
+    // What is not acknowledged comes again so late that nobody waits for it.
+    emulator.delivery.options = { ackMs: 400, retryMs: [60_000] };
+    it = await started(rig(emulator, { silentMs: SILENT_MS }));
+    await emulator.say("U0ALICENG", "D0ALICENG", "hello");
+    await expect.poll(texts).toEqual(["hello"]);
+  });
+  afterEach(() => {
+    emulator.delivery.options = delivery;
+  });
+
+  test("an idle bot is left alone, also when its own answer stands last", async () => {
+    await it.channel.send(
+      outbound(text({ text: "an answer" }), { route: { ...ops, chatType: "dm", chatId: "D0ALICENG" } }),
+    );
+    emulator.clock.advance(A_WHILE_MS);
+    const [before, connections] = [asked(), opens()];
+    await expect.poll(asked, { timeout: BACK_MS }).toBeGreaterThanOrEqual(before + 3);
+    expect(opens()).toBe(connections);
+    expect(status().state).toBe("connected");
+  });
+
+  test("a deaf one is replaced, and what was said to it is heard", async () => {
+    const connections = opens();
+    emulator.delivery.deafen();
+    await emulator.say("U0ALICENG", "D0ALICENG", "does anybody hear me?");
+    const before = asked();
+    await expect.poll(asked, { timeout: BACK_MS }).toBeGreaterThan(before);
+    // So young a message may still be on its way.
+    expect(opens()).toBe(connections);
+    emulator.clock.advance(A_WHILE_MS);
+    await expect.poll(texts, { timeout: BACK_MS }).toEqual(["hello", "does anybody hear me?"]);
+    expect(opens()).toBe(connections + 1);
+    await expect.poll(() => status().state, { timeout: BACK_MS }).toBe("connected");
+    await emulator.say("U0ALICENG", "D0ALICENG", "good");
+    await expect.poll(texts, { timeout: BACK_MS }).toEqual(["hello", "does anybody hear me?", "good"]);
+    expect(emulator.openSockets).toBe(1);
+    expect(it.log.join("\n")).toContain("looked open and delivered nothing");
+  });
+
+  test("what Slack sends again as well has the same id", async () => {
+    emulator.delivery.options = { ackMs: 200, retryMs: [1_500, 60_000] };
+    emulator.delivery.deafen();
+    await emulator.say("U0ALICENG", "D0ALICENG", "twice?");
+    emulator.clock.advance(A_WHILE_MS);
+    await expect.poll(() => texts().length, { timeout: BACK_MS }).toBe(3);
+    expect(new Set(it.events.map((event) => event.id)).size).toBe(2);
+  });
+
+  test("without the right to read the channel nothing is guessed", async () => {
+    emulator.fail("conversations.history", { times: 3, error: "missing_scope" });
+    const [before, connections] = [asked(), opens()];
+    await expect.poll(asked, { timeout: BACK_MS }).toBeGreaterThanOrEqual(before + 3);
+    expect(opens()).toBe(connections);
+    expect(it.log.join("\n")).toContain("can not be asked");
+  });
+
+  test("one that is lost again and again is not opened at once for ever, and the status says so", async () => {
+    await it.channel.stop();
+    await emulator.waitUntil(() => (emulator.openSockets === 0 ? true : undefined));
+    const limits = { windowMs: 3_600_000, free: 3, minMs: 60_000, maxMs: 60_000 };
+    it = await started(rig(emulator, { reconnects: limits }));
+    const connections = opens();
+    for (let round = 1; round <= 3; round++) {
+      emulator.drop();
+      await expect.poll(opens, { timeout: BACK_MS }).toBe(connections + round);
+      await expect.poll(() => status().state, { timeout: BACK_MS }).toBe("connected");
+    }
+    emulator.drop();
+    await expect
+      .poll(() => inEnglish(status().detail ?? ""), { timeout: BACK_MS })
+      .toBe("the connection is lost again and again; next attempt in 60 s");
+    expect(opens() - connections).toBe(3);
   });
 });

@@ -45,6 +45,8 @@ export class Delivery {
   private turn = 0;
   private ignoredAcks = 0;
   private readonly refusals: string[] = [];
+  /** Sockets that look open and get nothing. */
+  private deaf = new WeakSet<WebSocket>();
   private lastEvent: Json | undefined;
 
   constructor(journal: Journal, now: () => number, options: DeliveryOptions) {
@@ -96,6 +98,11 @@ export class Delivery {
   /** Nothing the app sends is read any more, the end of its connection neither. */
   freeze(): void {
     for (const socket of this.sockets) socket.pause();
+  }
+
+  /** The sockets that are open now stay open, answer pings, and nothing is handed to them any more. */
+  deafen(): void {
+    for (const socket of this.sockets) this.deaf.add(socket);
   }
 
   /** A frame as it is, well-formed or not. */
@@ -168,7 +175,7 @@ export class Delivery {
         resolve({ kind: "timeout" });
       }, this.options.ackMs);
       this.waiting.set(envelope.envelope_id, { resolve, timer });
-      socket.send(JSON.stringify(envelope));
+      if (!this.deaf.has(socket)) socket.send(JSON.stringify(envelope));
     });
   }
 

@@ -78,6 +78,7 @@ export class Workspace {
   }
 
   reset(): void {
+    this.lastTs = 0;
     this.users.clear();
     this.conversations.clear();
     this.files.clear();

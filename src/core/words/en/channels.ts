@@ -31,6 +31,7 @@ export const channels = {
   "channel.slack.missingScopes": "@{bot} in {team}; missing scopes: {scopes}",
   "channel.slack.listening": "{account}; listening on {path}",
   "channel.slack.listeningOn": "{account}; listening on port {port}, {path}",
+  "channel.slack.lostOften": "the connection is lost again and again",
   "channel.slack.closed": "the socket closed",
   "channel.slack.socketModeOff": "Socket Mode is switched off for this app; switch it on in the app's settings",
   "channel.slack.tooMany":

@@ -35,6 +35,7 @@ export const channels = translation<typeof english>()({
   "channel.slack.missingScopes": "@{bot} in {team}; ontbrekende scopes: {scopes}",
   "channel.slack.listening": "{account}; luistert op {path}",
   "channel.slack.listeningOn": "{account}; luistert op poort {port}, {path}",
+  "channel.slack.lostOften": "de verbinding valt steeds weer weg",
   "channel.slack.closed": "de verbinding werd gesloten",
   "channel.slack.socketModeOff": "Socket Mode staat uit voor deze app; zet het aan in de instellingen van de app",
   "channel.slack.tooMany":

@@ -35,6 +35,7 @@ export const channels = translation<typeof english>()({
   "channel.slack.missingScopes": "@{bot} em {team}; escopos que faltam: {scopes}",
   "channel.slack.listening": "{account}; escutando em {path}",
   "channel.slack.listeningOn": "{account}; escutando na porta {port}, {path}",
+  "channel.slack.lostOften": "a conexão cai repetidamente",
   "channel.slack.closed": "a conexão foi fechada",
   "channel.slack.socketModeOff": "o Socket Mode está desativado neste app; ative-o nas configurações do app",
   "channel.slack.tooMany":

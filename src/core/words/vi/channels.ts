@@ -35,6 +35,7 @@ export const channels = translation<typeof english>()({
   "channel.slack.missingScopes": "@{bot} trong {team}; thiếu các scope: {scopes}",
   "channel.slack.listening": "{account}; đang nghe tại {path}",
   "channel.slack.listeningOn": "{account}; đang nghe ở cổng {port}, {path}",
+  "channel.slack.lostOften": "kết nối liên tục bị mất",
   "channel.slack.closed": "kết nối đã bị đóng",
   "channel.slack.socketModeOff": "Socket Mode đang tắt với ứng dụng này; hãy bật trong phần cài đặt của ứng dụng",
   "channel.slack.tooMany":
