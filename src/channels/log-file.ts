@@ -1,5 +1,6 @@
 /** A full log on its way into a chat: at most so much of its end, cleaned, secrets masked. */
 import { open } from "node:fs/promises";
+import type { OutboundFile } from "../core/outbound.ts";
 import type { Redactor } from "./text/redact.ts";
 import { redactLog } from "./text/redact-log.ts";
 
@@ -13,12 +14,13 @@ export type LogForChat =
   | { readonly kind: "unreadable"; readonly why: string };
 
 export async function readLogForChat(
-  file: { readonly name: string; readonly path: string },
+  file: OutboundFile,
   redactor: Redactor,
   maxBytes: number = MAX_LOG_BYTES,
 ): Promise<LogForChat> {
   try {
-    const content = await redactLog(await readTail(file.path, maxBytes), redactor);
+    const raw = "text" in file ? file.text : await readTail(file.path, maxBytes);
+    const content = await redactLog(raw, redactor);
     return content.trim() === "" ? { kind: "empty" } : { kind: "log", name: file.name, content };
   } catch (error) {
     return { kind: "unreadable", why: (error as NodeJS.ErrnoException).code ?? (error as Error).name };

@@ -6,8 +6,11 @@ import { actorLabel } from "../core/route.ts";
 
 /** `2026-11-30 12:45:19  #42 run-ended  swift-otter completed, exit code 0, 1m12s` (UTC) */
 export function auditLine({ seq, atMs, event }: AuditEntry): string {
-  const time = new Date(atMs).toISOString().replace("T", " ").slice(0, 19);
-  return `${time}  #${seq} ${event.type}  ${showInvisible(sentence(event), { whitespace: "escape" })}`;
+  return `${utc(atMs)}  #${seq} ${event.type}  ${showInvisible(sentence(event), { whitespace: "escape" })}`;
+}
+
+function utc(atMs: number): string {
+  return new Date(atMs).toISOString().replace("T", " ").slice(0, 19);
 }
 
 function sentence(event: AuditEvent): string {
@@ -28,6 +31,10 @@ function sentence(event: AuditEvent): string {
       const comment = event.comment ? `: ${event.comment}` : "";
       return `${event.approvalId} ${event.decision ?? event.state} by ${actorLabel(event.actor)}${comment}`;
     }
+    case "approval-snoozed":
+      return `${event.approvalId} until ${utc(event.untilMs)} by ${actorLabel(event.actor)}`;
+    case "approval-asked-again":
+      return `${event.approvalId} by ${actorLabel(event.actor)}${event.newApprovalId ? ` as ${event.newApprovalId}` : ""}`;
     case "allowlist-changed":
       return `${event.change} for agent ${event.agentId} by ${actorLabel(event.actor)}: ${event.patterns.join(", ")}`;
     case "run-started":

@@ -20,6 +20,7 @@ import {
   type TextCard,
 } from "../core/cards.ts";
 import type { ApprovalDecision } from "../core/policy/types.ts";
+import { actorLabel } from "../core/route.ts";
 import type { Messages } from "../core/words/messages.ts";
 
 export interface TerminalStyle {
@@ -90,9 +91,10 @@ export const DECISION_KEYS: readonly { readonly key: string; readonly decision: 
 function renderApproval(card: ApprovalCard, { messages, redactor, colour }: TerminalStyle): string {
   const paint = painter(colour);
   const display = displayCommand(card.command, redactor);
-  const view = approvalView(card, { messages, redactor, display, shownInFull: true });
+  const view = approvalView(card, { messages, redactor, display, shownInFull: true, offersCommand: "when-long" });
   if (card.state !== "pending") {
-    const facts = [view.title, view.id.value, view.decidedBy, view.statusLine, view.comment];
+    const again = card.askedAgain && messages.approval.askedAgain(actorLabel(card.askedAgain.by), card.askedAgain.slug);
+    const facts = [view.title, view.id.value, view.decidedBy, view.statusLine, view.comment, again];
     return paint(card.state === "allowed" ? "green" : "yellow", facts.filter((fact) => fact !== undefined).join(" · "));
   }
   const width = Math.max(...view.facts.map(({ label }) => label.length));
@@ -108,6 +110,10 @@ function renderApproval(card: ApprovalCard, { messages, redactor, colour }: Term
     ...view.warnings.map((warning) => paint("red", `  ${warning}`)),
     ...(view.always ? [`  ${view.always.label}:`, ...view.always.rules.map((rule) => `    ${rule}`)] : []),
     ...view.notes.map((note) => paint("dim", `  ${note}`)),
+    ...view.snoozes.map(({ text, atMs }) => {
+      const time = atMs === undefined ? "" : ` ${new Date(atMs).toISOString().slice(11, 16)} UTC`;
+      return paint("dim", `  ${text}${time}`);
+    }),
     paint("bold", `  ${keys.join("   ")}`),
   ].join("\n");
 }

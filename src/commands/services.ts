@@ -9,6 +9,7 @@ import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
+import type { OutboundFile } from "../core/outbound.ts";
 import type { Actor, Route } from "../core/route.ts";
 import type { Sessions } from "../core/sessions/sessions.ts";
 import type { Wording } from "../core/words/phrase.ts";
@@ -61,6 +62,19 @@ export interface PairingDesk {
   ): Promise<PairingAnswer>;
 }
 
+/** What else can be done with a request. Each throws what `Approvals` throws, `not-authorized` above all. */
+export interface ApprovalDesk {
+  /** The whole command as its card would show it, with its length and fingerprint: for the asker and for who may decide. */
+  fullCommand(
+    id: string,
+    by: Pick<CommandScope, "actor" | "route">,
+  ): Promise<{ readonly card: UnspokenCard; readonly file?: OutboundFile }>;
+  /** Put off; resolves to what the person is told. */
+  snooze(id: string, by: Pick<CommandScope, "actor" | "route">): Promise<UnspokenCard>;
+  /** Nobody decided it: the same is asked once more. */
+  askAgain(id: string, by: Pick<CommandScope, "actor" | "route"> & { readonly rank: Rank }): Promise<void>;
+}
+
 export interface CommandServices {
   readonly commands: readonly CommandDefinition[];
   readonly exec: ExecTool;
@@ -70,6 +84,7 @@ export interface CommandServices {
   decidable(actor: Actor, route: Route): Promise<readonly ApprovalRecord[]>;
   readonly sessions: Sessions;
   readonly pairingDesk: PairingDesk;
+  readonly approvalDesk: ApprovalDesk;
   /** `commands.bash`: are `!cmd` and `/bash` on? */
   bashEnabled(): boolean;
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */

@@ -45,11 +45,22 @@ export interface ApprovalCard<W extends Wording = string> {
   readonly revokedBy?: Actor;
   /** Given with a denial. */
   readonly comment?: string;
+  /** It waits long enough to be put off: asked again later, in the same place. */
+  readonly snoozable?: true;
+  /** Who put it off until when; `over`: it has been asked again since. */
+  readonly snoozes?: readonly { readonly by: Actor; readonly untilMs: number; readonly over?: true }[];
+  /** Nobody decided it: the same can be asked once more from here. */
+  readonly askable?: true;
+  /** Who asked the same once more; `slug` of the new request, when there had to be one. */
+  readonly askedAgain?: { readonly by: Actor; readonly slug?: string };
   /** What became of it: `running for 00:42`, `exit 0 in 1m12s`, `The gateway restarted; still waiting for you.` */
   readonly statusLine?: W;
 }
 
 export type RunOutcome = "completed" | "failed" | "timed-out" | "killed" | "lost" | "not-started";
+
+/** What a request's card can do besides being decided. */
+export type ApprovalAction = "full-command" | "snooze" | "ask-again";
 
 export type RunAction = "stop" | "full-log" | "run-again";
 
@@ -155,6 +166,7 @@ export type PressAction =
       readonly comment?: string;
     }
   | { readonly kind: "revoke"; readonly approvalId: string }
+  | { readonly kind: "approval-action"; readonly action: ApprovalAction; readonly approvalId: string }
   | { readonly kind: "pairing"; readonly requestId: string; readonly decision: "approve" | "dismiss" }
   /** `choice`: a place in the menu's list. */
   | { readonly kind: "menu"; readonly menuId: string; readonly choice: number }

@@ -26,9 +26,13 @@ export interface Outbound {
   readonly locale?: string;
   /** Only this person sees it, where the platform can do that. */
   readonly onlyFor?: Actor;
-  /** A file to attach: the full log. */
-  readonly file?: { readonly name: string; readonly path: string };
+  readonly file?: OutboundFile;
 }
+
+/** A file to attach: a log on this machine's disk, or a text that travels with the message. */
+export type OutboundFile =
+  | { readonly name: string; readonly path: string }
+  | { readonly name: string; readonly text: string };
 
 /** Thrown by what asks a platform: nothing was asked, the time for it comes in `afterMs`. */
 export class AskLater extends Error {

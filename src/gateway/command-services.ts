@@ -13,7 +13,10 @@ import { explainCard, type PolicyService } from "./policy-service.ts";
 import type { Readiness } from "./readiness.ts";
 
 export interface CommandServicesOptions
-  extends Pick<CommandServices, "exec" | "runs" | "approvals" | "sessions" | "pairingDesk" | "cron" | "deadLetters"> {
+  extends Pick<
+    CommandServices,
+    "exec" | "runs" | "approvals" | "approvalDesk" | "sessions" | "pairingDesk" | "cron" | "deadLetters"
+  > {
   readonly config: () => Config;
   readonly access: Pick<Access, "mayDecide">;
   readonly newId: NewId;
@@ -24,7 +27,7 @@ export interface CommandServicesOptions
 }
 
 export function createCommandServices(options: CommandServicesOptions): CommandServices {
-  const { config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters } = options;
+  const { config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters } = options;
   const { access, elsewhere, agents, policy, readiness } = options;
   return {
     commands: COMMANDS,
@@ -34,6 +37,7 @@ export function createCommandServices(options: CommandServicesOptions): CommandS
     decidable: (actor, route) => decidableBy(approvals, access, actor, route),
     sessions,
     pairingDesk,
+    approvalDesk,
     cron,
     deadLetters,
     bashEnabled: () => config().commands.bash,

@@ -43,6 +43,7 @@ import { openState } from "../core/store/open-state.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { createGatewayAnnouncements } from "./announcements.ts";
+import { createApprovalDesk } from "./approval-desk.ts";
 import { batchLimitsOf, buildChannels, localeOf, startChannel } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
@@ -198,6 +199,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onForeignSettled: (record) => announcements.showApproval(record.id),
     takeBack: (record) => settlement.takeBack(record),
     onRevoked: (record) => announcements.showApproval(record.id),
+    snoozeMs: () => config().approvals.snoozeSec * 1000,
+    onSnoozed: (record) => announcements.showApproval(record.id),
+    onReminder: (record, at, token) => announcements.remind(record.id, at, token),
   });
   const completions = createCompletions({ config, access, approvals, sessions: processSessions });
   const webChannel = new WebChannel({
@@ -342,9 +346,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const about = { version, gatewayId, startedAtMs };
   const readiness = new Readiness({ store, queue, cluster, approvalsFile, channels, clock, ...about });
+  const approvalDesk = createApprovalDesk({
+    ...{ approvals, exec, announcements, redactor, clock },
+    roomOf: ({ channel: id, accountId }) =>
+      channels.find((one) => one.id === id && one.accountId === accountId)?.capabilities ?? webChannel.capabilities,
+  });
   const services = createCommandServices({
-    ...{ config, newId, exec, runs, approvals, sessions, pairingDesk, cron, deadLetters, elsewhere, agents, policy },
-    ...{ access, readiness },
+    ...{ config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters },
+    ...{ access, elsewhere, agents, policy, readiness },
   });
   const ingress: Ingress = createIngress({
     store,

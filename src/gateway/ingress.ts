@@ -255,6 +255,10 @@ export function createIngress(options: IngressOptions): Ingress {
       await context.reply(revokedCard(done), { private: true });
       return;
     }
+    if (action.kind === "approval-action") {
+      await besides(action, context);
+      return;
+    }
     if (action.kind === "pairing") {
       await services.pairingDesk.answer(action.requestId, action.decision, context);
       return;
@@ -299,6 +303,31 @@ export function createIngress(options: IngressOptions): Ingress {
           ...(file ? { file } : {}),
         });
       }
+    }
+  }
+
+  async function besides(
+    { action, approvalId }: Extract<PressAction, { kind: "approval-action" }>,
+    context: Omit<CommandContext, "args">,
+  ): Promise<void> {
+    const { approvalDesk } = services;
+    switch (action) {
+      case "full-command": {
+        const { card, file } = await approvalDesk.fullCommand(approvalId, context);
+        await deliveries.post({
+          key: `full-command:${context.eventId}`,
+          route: context.route,
+          card,
+          onlyFor: context.actor,
+          ...(file ? { file } : {}),
+        });
+        return;
+      }
+      case "snooze":
+        await context.reply(await approvalDesk.snooze(approvalId, context), { private: true });
+        return;
+      case "ask-again":
+        await approvalDesk.askAgain(approvalId, context);
     }
   }
 

@@ -94,6 +94,11 @@ const pressAction = z.discriminatedUnion("kind", [
     decision: z.enum(["allow-once", "allow-always", "deny"]),
     comment: z.string().max(500).optional(),
   }),
+  z.strictObject({
+    kind: z.literal("approval-action"),
+    action: z.enum(["full-command", "snooze", "ask-again"]),
+    approvalId: z.string().min(1).max(128),
+  }),
   z.strictObject({ kind: z.literal("revoke"), approvalId: z.string().min(1).max(128) }),
   z.strictObject({
     kind: z.literal("pairing"),

@@ -31,6 +31,7 @@ const approval: ApprovalCard = {
     "Agent main may run `npm test -- --reporter=dot` in ~/projects/shop, with exactly these arguments.",
   ],
   offered: ["allow-once", "allow-always", "deny"],
+  snoozable: true,
   createdAtMs: GALLERY_NOW - minutes(1),
   expiresAtMs: GALLERY_NOW + minutes(29),
 };
@@ -77,6 +78,46 @@ export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
     { kind: "said", actor: operator, text: "Please find out why the nightly build fails, and fix it." },
   ],
   ["Approval, pending", approval],
+  [
+    "Approval, put off",
+    {
+      ...approval,
+      approvalId: "approval-put-off",
+      snoozable: true,
+      snoozes: [{ by: operator, untilMs: GALLERY_NOW + minutes(9) }],
+    },
+  ],
+  [
+    "Approval, asked again after it was put off",
+    {
+      ...approval,
+      approvalId: "approval-reminded",
+      snoozable: true,
+      snoozes: [{ by: operator, untilMs: GALLERY_NOW, over: true }],
+    },
+  ],
+  [
+    "Approval, expired, can be asked again",
+    {
+      ...approval,
+      approvalId: "approval-askable",
+      state: "expired",
+      offered: [],
+      decidedAtMs: GALLERY_NOW,
+      askable: true,
+    },
+  ],
+  [
+    "Approval, expired, asked again",
+    {
+      ...approval,
+      approvalId: "approval-asked-again",
+      state: "expired",
+      offered: [],
+      decidedAtMs: GALLERY_NOW,
+      askedAgain: { by: slackPerson, slug: "5d0f7c12" },
+    },
+  ],
   [
     "Approval with a warning, environment, invisible and look-alike characters; no Allow always",
     {

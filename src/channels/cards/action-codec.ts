@@ -3,11 +3,12 @@
  * what Telegram's `callback_data` holds (core.telegram.org/bots/api#inlinekeyboardbutton); the same string serves as
  * Slack `value` and Discord `custom_id`. Stateless, so a button still works after a restart.
  *
- * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ui1:<stop|log|again>:<id>` is a run's button;
+ * `ap1:<o|a|d|r|v>:<id>` decides an approval (`r` asks for a reason first, `v` takes back what `a` stored); `ap1:<f|z|n|m>:<id>` shows its
+ * full command, puts it off, asks it anew, opens what more there is; `ui1:<stop|log|again>:<id>` is a run's button;
  * `pr1:<a|d>:<id>` lets a person in or dismisses their request; `mn1:<a…cv>:<id>` is a menu's first to hundredth choice.
  * `<id>` is the UUID's 16 bytes in base64url, 22 characters.
  */
-import { MAX_MENU_CHOICES, type PressAction, type RunAction } from "../../core/cards.ts";
+import { type ApprovalAction, MAX_MENU_CHOICES, type PressAction, type RunAction } from "../../core/cards.ts";
 import { ExecError } from "../../core/errors.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 
@@ -17,9 +18,15 @@ export interface ReasonRequest {
   readonly approvalId: string;
 }
 
+/** A button that opens the rest of a card's buttons, for whoever pressed it; it comes to nobody's ears. */
+export interface MoreRequest {
+  readonly kind: "more";
+  readonly approvalId: string;
+}
+
 type PairingPress = Extract<PressAction, { kind: "pairing" }>;
 
-export type ButtonAction = PressAction | ReasonRequest;
+export type ButtonAction = PressAction | ReasonRequest | MoreRequest;
 
 const DECISION_CODE = { "allow-once": "o", "allow-always": "a", deny: "d" } as const satisfies Record<
   ApprovalDecision,
@@ -27,12 +34,21 @@ const DECISION_CODE = { "allow-once": "o", "allow-always": "a", deny: "d" } as c
 >;
 const RUN_CODE = { stop: "stop", "full-log": "log", "run-again": "again" } as const satisfies Record<RunAction, string>;
 
+const APPROVAL_ACTION_CODE = { "full-command": "f", snooze: "z", "ask-again": "n" } as const satisfies Record<
+  ApprovalAction,
+  string
+>;
+
 const PAIRING_CODE = { approve: "a", dismiss: "d" } as const satisfies Record<PairingPress["decision"], string>;
 
 const DECISION_OF = new Map(
   Object.entries(DECISION_CODE).map(([name, code]) => [code as string, name as ApprovalDecision]),
 );
 const RUN_OF = new Map(Object.entries(RUN_CODE).map(([name, code]) => [code as string, name as RunAction]));
+
+const APPROVAL_ACTION_OF = new Map(
+  Object.entries(APPROVAL_ACTION_CODE).map(([name, code]) => [code as string, name as ApprovalAction]),
+);
 
 const PAIRING_OF = new Map(
   Object.entries(PAIRING_CODE).map(([name, code]) => [code as string, name as PairingPress["decision"]]),
@@ -52,6 +68,10 @@ export function encodeAction(action: ButtonAction): string {
       return `ap1:${DECISION_CODE[action.decision]}:${packId(action.approvalId)}`;
     case "deny-reason":
       return `ap1:r:${packId(action.approvalId)}`;
+    case "more":
+      return `ap1:m:${packId(action.approvalId)}`;
+    case "approval-action":
+      return `ap1:${APPROVAL_ACTION_CODE[action.action]}:${packId(action.approvalId)}`;
     case "revoke":
       return `ap1:v:${packId(action.approvalId)}`;
     case "pairing":
@@ -89,6 +109,9 @@ export function decodeAction(text: string): ButtonAction | undefined {
   }
   if (verb === "r") return { kind: "deny-reason", approvalId: id };
   if (verb === "v") return { kind: "revoke", approvalId: id };
+  if (verb === "m") return { kind: "more", approvalId: id };
+  const action = APPROVAL_ACTION_OF.get(verb);
+  if (action !== undefined) return { kind: "approval-action", action, approvalId: id };
   const decision = DECISION_OF.get(verb);
   return decision === undefined ? undefined : { kind: "approval", approvalId: id, decision };
 }

@@ -2,7 +2,7 @@
  * What an approval card says, in order, before any platform's markup. Strings are untrusted text to be escaped; a
  * platform decides only how a title, a list or a button looks.
  */
-import type { ApprovalCard } from "../../core/cards.ts";
+import type { ApprovalAction, ApprovalCard } from "../../core/cards.ts";
 import { actorLabel } from "../../core/route.ts";
 import type { Messages } from "../../core/words/messages.ts";
 import type { Redactor } from "../text/redact.ts";
@@ -43,8 +43,12 @@ export interface ApprovalView {
   readonly always?: { readonly label: string; readonly rules: readonly string[] };
   /** Small print: what is masked or missing. */
   readonly notes: readonly string[];
-  /** Once settled, at most the one that takes back a stored rule. */
+  /** Those that decide. Once settled, at most one: it takes back a stored rule, or asks the same again. */
   readonly buttons: readonly CardButton[];
+  /** What else can be done while it waits, for a menu or for rows of their own. */
+  readonly more: readonly CardButton[];
+  /** Who put it off; with `atMs` until when, which stands behind the text. */
+  readonly snoozes: readonly { readonly text: string; readonly atMs?: number }[];
   /** Set while pending. */
   readonly expires?: { readonly label: string; readonly atMs: number };
   readonly id: Fact;
@@ -58,10 +62,17 @@ export interface ApprovalViewOptions {
   readonly display: CommandDisplay;
   /** False when the card itself shows only part of the command. Then a permanent rule is not offered. */
   readonly shownInFull: boolean;
+  /**
+   * When the full command is offered on a card that shows all of it. In a menu it is in nobody's way, and it tells what the
+   * card does not: the fingerprint to compare with. As a button on the card itself it would be noise under a short command.
+   */
+  readonly offersCommand: "always" | "when-long";
   /** What a person can type where buttons do not work, for example `@openclaw approve 1a2b3c4d allow-once`. */
   readonly typedForm?: string;
 }
 
+/** A command above either is hard to read on a card that a phone shows. */
+const LONG_COMMAND = { characters: 400, lines: 8 } as const;
 const REASON_LINES = 6;
 const ENV_KEYS = 20;
 
@@ -86,7 +97,11 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
     ...(pending && !card.offered.includes("allow-always") ? [m.alwaysNotOffered] : []),
     ...(pending && options.typedForm !== undefined ? [m.typeInstead(options.typedForm)] : []),
     ...(card.revokedBy === undefined ? [] : [m.takenBack(clean(actorLabel(card.revokedBy)))]),
+    ...(card.askedAgain === undefined
+      ? []
+      : [m.askedAgain(clean(actorLabel(card.askedAgain.by)), card.askedAgain.slug)]),
   ];
+  const offersCommand = options.offersCommand === "always" || !options.shownInFull || isLong(display.text);
   return {
     tone,
     title,
@@ -109,40 +124,54 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
     ...(offersAlways && always.length > 0 ? { always: { label: m.alwaysStores, rules: always } } : {}),
     ...(card.revocable && always.length > 0 ? { always: { label: m.alwaysStored, rules: always } } : {}),
     notes,
-    buttons: pending ? buttonsOf(card, messages, offersAlways, always) : receiptButtons(card, messages, always),
+    buttons: pending ? decisionButtons(card, messages, offersAlways, always) : receiptButtons(card, messages, always),
+    more: pending
+      ? moreButtons(card.approvalId, messages, {
+          deny: card.offered.includes("deny"),
+          command: offersCommand,
+          snooze: card.snoozable === true,
+        })
+      : [],
+    snoozes: (card.snoozes ?? []).map(({ by, untilMs, over }) => {
+      const who = clean(actorLabel(by));
+      return over ? { text: m.snoozeOver(who) } : { text: m.snoozedUntil(who), atMs: untilMs };
+    }),
     ...(pending ? { expires: { label: m.expires, atMs: card.expiresAtMs } } : {}),
     id: { label: m.id, value: card.slug, code: true },
     fallback: [title, decidedBy, display.text.split("\n", 1)[0]].filter((part) => part !== undefined).join(" · "),
   };
 }
 
-function buttonsOf(
+const ALL = { deny: true, command: true, snooze: true } as const;
+
+function isLong(text: string): boolean {
+  return text.length > LONG_COMMAND.characters || text.split("\n").length > LONG_COMMAND.lines;
+}
+
+function buttonFor(
+  label: string,
+  style: CardButton["style"],
+  action: ButtonAction,
+  confirm?: CardButton["confirm"],
+): CardButton {
+  return { label, style, action, code: encodeAction(action), ...(confirm === undefined ? {} : { confirm }) };
+}
+
+function decisionButtons(
   card: ApprovalCard,
   messages: Messages,
   offersAlways: boolean,
   always: readonly string[],
 ): CardButton[] {
   const m = messages.approval;
-  const button = (
-    label: string,
-    style: CardButton["style"],
-    action: ButtonAction,
-    confirm?: CardButton["confirm"],
-  ): CardButton => ({
-    label,
-    style,
-    action,
-    code: encodeAction(action),
-    ...(confirm === undefined ? {} : { confirm }),
-  });
   const { approvalId } = card;
   const buttons: CardButton[] = [];
   if (card.offered.includes("allow-once")) {
-    buttons.push(button(m.allowOnce, "success", { kind: "approval", approvalId, decision: "allow-once" }));
+    buttons.push(buttonFor(m.allowOnce, "success", { kind: "approval", approvalId, decision: "allow-once" }));
   }
   if (offersAlways) {
     buttons.push(
-      button(
+      buttonFor(
         m.allowAlways,
         "primary",
         { kind: "approval", approvalId, decision: "allow-always" },
@@ -151,24 +180,34 @@ function buttonsOf(
     );
   }
   if (card.offered.includes("deny")) {
-    buttons.push(button(m.deny, "danger", { kind: "approval", approvalId, decision: "deny" }));
-    buttons.push(button(m.denyWithReason, "plain", { kind: "deny-reason", approvalId }));
+    buttons.push(buttonFor(m.deny, "danger", { kind: "approval", approvalId, decision: "deny" }));
   }
   return buttons;
 }
 
-/** A receipt decides nothing any more; what it stored can still be taken back. */
-function receiptButtons(card: ApprovalCard, { approval: m }: Messages, always: readonly string[]): CardButton[] {
-  if (!card.revocable) return [];
-  const action: ButtonAction = { kind: "revoke", approvalId: card.approvalId };
+/** Everything that a waiting request's card can do besides the decisions; where `offers` is left out, all of it. */
+export function moreButtons(
+  approvalId: string,
+  { approval: m }: Messages,
+  offers: { readonly deny: boolean; readonly command: boolean; readonly snooze: boolean } = ALL,
+): CardButton[] {
+  const action = (one: ApprovalAction): ButtonAction => ({ kind: "approval-action", action: one, approvalId });
   return [
-    {
-      label: m.takeBack,
-      style: "plain",
-      action,
-      code: encodeAction(action),
-      confirm: { title: m.takeBackTitle, text: [`${m.alwaysStored}:`, ...always].join("\n") },
-    },
+    ...(offers.deny ? [buttonFor(m.denyWithReason, "plain", { kind: "deny-reason", approvalId })] : []),
+    ...(offers.command ? [buttonFor(m.fullCommand, "plain", action("full-command"))] : []),
+    ...(offers.snooze ? [buttonFor(m.snooze, "plain", action("snooze"))] : []),
+  ];
+}
+
+/** A receipt decides nothing any more; what it stored can still be taken back, and what nobody decided can be asked again. */
+function receiptButtons(card: ApprovalCard, { approval: m }: Messages, always: readonly string[]): CardButton[] {
+  const { approvalId } = card;
+  const confirm = { title: m.takeBackTitle, text: [`${m.alwaysStored}:`, ...always].join("\n") };
+  return [
+    ...(card.revocable ? [buttonFor(m.takeBack, "plain", { kind: "revoke", approvalId }, confirm)] : []),
+    ...(card.askable
+      ? [buttonFor(m.askAgain, "plain", { kind: "approval-action", action: "ask-again", approvalId })]
+      : []),
   ];
 }
 

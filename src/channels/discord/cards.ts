@@ -1,5 +1,6 @@
 /** A neutral card as Discord messages of components v2: a container with the card's colour, text, buttons. Pure. */
 import {
+  type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
   type APIComponentInContainer,
   type APIMessageTopLevelComponent,
@@ -10,8 +11,8 @@ import type { ApprovalCard, Card, MenuCard, RunCard, TextCard } from "../../core
 import { ExecError } from "../../core/errors.ts";
 import { actorLabel } from "../../core/route.ts";
 import type { Messages } from "../../core/words/messages.ts";
-import { encodePicker } from "../cards/action-codec.ts";
-import { type ApprovalView, approvalView, type CardButton, type Fact } from "../cards/approval-view.ts";
+import { encodeAction, encodePicker, type MoreRequest } from "../cards/action-codec.ts";
+import { type ApprovalView, approvalView, type CardButton, type Fact, moreButtons } from "../cards/approval-view.ts";
 import { displayCommand } from "../cards/command-display.ts";
 import { type MenuView, menuView, shortened } from "../cards/menu-view.ts";
 import { runView } from "../cards/run-view.ts";
@@ -35,6 +36,7 @@ import {
 } from "./limits.ts";
 import {
   bold,
+  clockTime,
   code,
   escapeMarkdown,
   FENCE_COST,
@@ -115,7 +117,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): DiscordMess
   const pending = card.state === "pending";
   const rulesFit = card.always.reduce((sum, one) => sum + one.length, 0) <= RULES_BUDGET;
   const view = (shownInFull: boolean): ApprovalView =>
-    approvalView(card, { messages, redactor, display: shown, shownInFull });
+    approvalView(card, { messages, redactor, display: shown, shownInFull, offersCommand: "always" });
 
   const whole = view(rulesFit);
   const commandCost = textCost(shown.text, fenceCost) + FENCE_COST;
@@ -166,6 +168,9 @@ function approvalDetails(view: ApprovalView): string {
       ? [`${bold(escapeMarkdown(view.always.label))}:`, ...view.always.rules.map((one) => `- ${code(one)}`)]
       : []),
     ...view.notes.map((one) => small(escapedLine(one))),
+    ...view.snoozes.map((one) =>
+      small(escapedLine(one.text) + (one.atMs === undefined ? "" : ` ${clockTime(one.atMs)}`)),
+    ),
     small(
       [
         ...(view.expires ? [`${escapeMarkdown(view.expires.label)} ${relativeTime(view.expires.atMs)}`] : []),
@@ -193,11 +198,25 @@ function approvalMessage(
         display(command),
         ...(file ? [attachment(file.name)] : []),
         display(details),
-        ...rows(buttons),
+        ...rows([...buttons, ...opener(view, options.messages)]),
       ]),
     ],
     ...(file ? { file } : {}),
   };
+}
+
+/** Grey, behind the decisions: what else there is comes to whoever presses it alone. */
+function opener(view: ApprovalView, { approval: m }: Messages): CardButton[] {
+  const [first] = view.more;
+  if (first === undefined || !("approvalId" in first.action)) return [];
+  const action = { kind: "more", approvalId: first.action.approvalId } as const;
+  return [{ label: m.more, style: "plain", action, code: encodeAction(action) }];
+}
+
+/** What {@link opener}'s button answers. Needs nothing but the id: a card of before a restart opens too. */
+export function moreComponents({ approvalId }: MoreRequest, messages: Messages): APIMessageTopLevelComponent[] {
+  const m = messages.approval;
+  return [display(escapeMarkdown(m.moreFor(approvalId.slice(0, 8)))), ...rows(moreButtons(approvalId, messages))];
 }
 
 function renderRun(card: RunCard, options: RenderOptions): DiscordMessage {
@@ -320,8 +339,8 @@ const STYLES: Readonly<Record<CardButton["style"], APIButtonComponentWithCustomI
   plain: ButtonStyle.Secondary,
 };
 
-function rows(buttons: readonly CardButton[]): APIComponentInContainer[] {
-  const found: APIComponentInContainer[] = [];
+function rows(buttons: readonly CardButton[]): APIActionRowComponent<APIButtonComponentWithCustomId>[] {
+  const found: APIActionRowComponent<APIButtonComponentWithCustomId>[] = [];
   for (let at = 0; at < buttons.length; at += MAX_BUTTONS_PER_ROW)
     found.push({
       type: ComponentType.ActionRow,

@@ -2,6 +2,7 @@
 import { ComponentType, InteractionResponseType, MessageFlags, TextInputStyle } from "discord.js";
 import type { Messages } from "../../core/words/messages.ts";
 import { encodeAction } from "../cards/action-codec.ts";
+import { moreComponents } from "./cards.ts";
 import type { FirstAnswer } from "./inbound.ts";
 import { MAX_MODAL_TITLE, MAX_REASON } from "./limits.ts";
 import type { Placeholder } from "./open-interactions.ts";
@@ -26,6 +27,15 @@ export function firstAnswerBody(answer: FirstAnswer, messages: Messages): object
         data: {
           flags: MessageFlags.Ephemeral | MessageFlags.IsComponentsV2,
           components: [{ type: ComponentType.TextDisplay, content: messages.notice.buttonOutdated }],
+          allowed_mentions: { parse: [] },
+        },
+      };
+    case "more":
+      return {
+        type: InteractionResponseType.ChannelMessageWithSource,
+        data: {
+          flags: MessageFlags.Ephemeral | MessageFlags.IsComponentsV2,
+          components: moreComponents(answer.request, messages),
           allowed_mentions: { parse: [] },
         },
       };

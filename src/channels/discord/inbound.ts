@@ -19,7 +19,7 @@ import {
 import type { MessageRef } from "../../core/outbound.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import type { NativeCommand } from "../adapter-deps.ts";
-import { decodeAction, isActionText, type ReasonRequest } from "../cards/action-codec.ts";
+import { decodeAction, isActionText, type MoreRequest, type ReasonRequest } from "../cards/action-codec.ts";
 import type { Inbound } from "../channel.ts";
 import { argsText } from "./commands.ts";
 import { INTERACTION_MAX_AGE_MS } from "./limits.ts";
@@ -56,6 +56,7 @@ export type FirstAnswer =
   | { readonly kind: "think"; readonly privately: boolean }
   | { readonly kind: "keep-card" }
   | { readonly kind: "ask-reason"; readonly request: ReasonRequest }
+  | { readonly kind: "more"; readonly request: MoreRequest }
   | { readonly kind: "outdated" };
 
 export type TakenInteraction =
@@ -185,6 +186,7 @@ export function takeInteraction(interaction: APIInteraction, context: InboundCon
           : ignored("foreign-button");
       if (action.kind === "deny-reason")
         return { kind: "answer-only", answer: { kind: "ask-reason", request: action }, actor };
+      if (action.kind === "more") return { kind: "answer-only", answer: { kind: "more", request: action }, actor };
       const base = baseOf(interaction, actor, context, interaction.message.id);
       return {
         kind: "event",

@@ -72,6 +72,11 @@ export function relativeTime(atMs: number): string {
   return `<t:${Math.floor(atMs / 1000)}:R>`;
 }
 
+/** Of a time later today or tomorrow, in the reader's own time zone. */
+export function clockTime(atMs: number): string {
+  return `<t:${Math.floor(atMs / 1000)}:t>`;
+}
+
 /** Prose with `inline code`; everything else is shown as typed. */
 export function prose(value: string): string {
   let result = "";

@@ -4,7 +4,7 @@ import type { ApprovalCard } from "../../core/cards.ts";
 import { type ApprovalView, approvalView, type Fact } from "../cards/approval-view.ts";
 import { type CommandDisplay, displayCommand } from "../cards/command-display.ts";
 import { excerpt, textCost } from "../text/excerpt.ts";
-import { buttonBlock, header, slackDate, smallPrint } from "./blocks.ts";
+import { buttonBlock, header, slackDate, slackTime, smallPrint } from "./blocks.ts";
 import type { RenderedCard, SlackCardContext, SlackMessage } from "./cards.ts";
 import * as limits from "./limits.ts";
 import {
@@ -35,6 +35,7 @@ export function renderApproval(card: ApprovalCard, context: SlackCardContext): R
     redactor: context.redactor,
     display,
     shownInFull: fits,
+    offersCommand: "always",
     typedForm: typedAnswer(card, context.botName),
   });
   const m = context.messages.approval;
@@ -44,7 +45,7 @@ export function renderApproval(card: ApprovalCard, context: SlackCardContext): R
     return { messages: [message], ...(plainText === undefined ? {} : { plain: plainText }) };
   }
   const name = `command-${card.slug}.txt`;
-  const unarmed = { ...view, buttons: [] };
+  const unarmed = { ...view, buttons: [], more: [] };
   return {
     messages: [approvalMessage(unarmed, display, context, [m.fullCommandIn(name)])],
     commandFile: {
@@ -96,7 +97,7 @@ function approvalMessage(
       header(view.title, "oc:title"),
       richText(body, "oc:body"),
       ...smallPrint(notes),
-      ...buttonBlock(view.buttons, m.cancel),
+      ...buttonBlock(view.buttons, m.cancel, view.more),
       footer(view),
     ],
   };
@@ -126,7 +127,10 @@ function footer(view: ApprovalView): types.ContextBlock {
   const id = `${escapeMrkdwn(view.id.label)} \`${escapeMrkdwn(view.id.value)}\``;
   const text =
     view.expires === undefined ? id : `${escapeMrkdwn(view.expires.label)} ${slackDate(view.expires.atMs)}  ·  ${id}`;
-  return { type: "context", elements: [{ type: "mrkdwn", text }] };
+  const snoozes = view.snoozes
+    .slice(0, limits.MAX_SNOOZES)
+    .map((one) => escapeMrkdwn(one.text) + (one.atMs === undefined ? "" : ` ${slackTime(one.atMs)}`));
+  return { type: "context", elements: [...snoozes, text].map((line) => ({ type: "mrkdwn", text: line })) };
 }
 
 function approvalPlain(view: ApprovalView, display: CommandDisplay): string | undefined {

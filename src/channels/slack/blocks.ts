@@ -27,34 +27,25 @@ export function slackDate(atMs: number): string {
   return `<!date^${Math.floor(atMs / 1000)}^{date_short_pretty} {time}|${fallback}>`;
 }
 
-export function buttonBlock(buttons: readonly CardButton[], cancel: string): types.ActionsBlock[] {
-  if (buttons.length === 0) return [];
+/** Of a time later today or tomorrow. */
+export function slackTime(atMs: number): string {
+  return `<!date^${Math.floor(atMs / 1000)}^{time}|${new Date(atMs).toISOString().slice(11, 16)} UTC>`;
+}
+
+/** `more`: what stands behind the three dots; one alone, which a menu can not hold, is a button. */
+export function buttonBlock(
+  buttons: readonly CardButton[],
+  cancel: string,
+  more: readonly CardButton[] = [],
+): types.ActionsBlock[] {
+  const isMenu = more.length >= limits.MIN_OVERFLOW_OPTIONS;
+  const shown = isMenu ? buttons : [...buttons, ...more];
+  if (shown.length === 0) return [];
   return [
     {
       type: "actions",
       block_id: "oc:actions",
-      elements: buttons.map((button) => ({
-        type: "button",
-        // Unique within the message; the id of what it decides is in the value.
-        action_id: `oc:${button.code.split(":", 2).join(":")}`,
-        text: { type: "plain_text", text: button.label.slice(0, limits.MAX_BUTTON_TEXT), emoji: false },
-        value: button.code,
-        ...(button.style === "success"
-          ? { style: "primary" as const }
-          : button.style === "danger"
-            ? { style: "danger" as const }
-            : {}),
-        ...(button.confirm === undefined
-          ? {}
-          : {
-              confirm: {
-                title: { type: "plain_text", text: button.confirm.title.slice(0, limits.MAX_CONFIRM_TITLE) },
-                text: { type: "plain_text", text: confirmText(button.confirm.text) },
-                confirm: { type: "plain_text", text: button.label.slice(0, limits.MAX_CONFIRM_BUTTON) },
-                deny: { type: "plain_text", text: cancel.slice(0, limits.MAX_CONFIRM_BUTTON) },
-              },
-            }),
-      })),
+      elements: [...buttonElements(shown, cancel), ...(isMenu ? [overflow(more)] : [])],
     },
   ];
 }
@@ -82,6 +73,43 @@ export function selectBlock(view: MenuView): types.ActionsBlock[] {
       ],
     },
   ];
+}
+
+/** Behind three dots. An option carries no style and can not ask back. */
+function overflow(buttons: readonly CardButton[]): types.Overflow {
+  return {
+    type: "overflow",
+    action_id: "oc:more",
+    options: buttons.slice(0, limits.MAX_OVERFLOW_OPTIONS).map(({ label, code }) => ({
+      text: { type: "plain_text", text: label.slice(0, limits.MAX_OPTION_TEXT), emoji: false },
+      value: code,
+    })),
+  };
+}
+
+function buttonElements(buttons: readonly CardButton[], cancel: string): types.Button[] {
+  return buttons.map((button) => ({
+    type: "button",
+    // Unique within the message; the id of what it decides is in the value.
+    action_id: `oc:${button.code.split(":", 2).join(":")}`,
+    text: { type: "plain_text", text: button.label.slice(0, limits.MAX_BUTTON_TEXT), emoji: false },
+    value: button.code,
+    ...(button.style === "success"
+      ? { style: "primary" as const }
+      : button.style === "danger"
+        ? { style: "danger" as const }
+        : {}),
+    ...(button.confirm === undefined
+      ? {}
+      : {
+          confirm: {
+            title: { type: "plain_text", text: button.confirm.title.slice(0, limits.MAX_CONFIRM_TITLE) },
+            text: { type: "plain_text", text: confirmText(button.confirm.text) },
+            confirm: { type: "plain_text", text: button.label.slice(0, limits.MAX_CONFIRM_BUTTON) },
+            deny: { type: "plain_text", text: cancel.slice(0, limits.MAX_CONFIRM_BUTTON) },
+          },
+        }),
+  }));
 }
 
 /** Below the limit even with the count of what is left out. */

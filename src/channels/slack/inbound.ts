@@ -203,6 +203,7 @@ export function readPress(body: unknown, self: SlackIdentity): PressFacts | unde
     userName: asText(user?.username) ?? asText(user?.name),
     route: routeOf(self, chatId, chatTypeOf(chatId, undefined), isTs(threadTs) ? threadTs : undefined),
     messageTs,
+    // A button carries its value itself, a menu that of the option that was chosen.
     action: decodeAction(asText(first?.value) ?? asText(asObject(first?.selected_option)?.value) ?? ""),
     triggerId,
     responseUrl: asText(json?.response_url),

@@ -9,6 +9,9 @@ export const MAX_MENU_BUTTONS = 5;
 /** reference/block-kit/block-elements/select-menu-element#static_select */
 export const MAX_OPTIONS = 100;
 export const MAX_PLACEHOLDER = 150;
+/** reference/block-kit/block-elements/overflow-menu-element; an option's value holds 150 characters, our codes have 28 */
+export const MIN_OVERFLOW_OPTIONS = 2;
+export const MAX_OVERFLOW_OPTIONS = 5;
 /** reference/block-kit/composition-objects/option-object */
 export const MAX_OPTION_TEXT = 75;
 /** reference/block-kit/composition-objects/confirmation-dialog-object */
@@ -40,6 +43,7 @@ export const LINE_BUDGET = 240;
 export const ALWAYS_BUDGET = 1200;
 export const COMMENT_BUDGET = 500;
 export const MAX_WARNINGS = 4;
+export const MAX_SNOOZES = 4;
 export const MAX_FIELDS = 40;
 /** A longer text goes out as its start and end. */
 export const MAX_TEXT_MESSAGES = 5;

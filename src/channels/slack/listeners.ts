@@ -142,7 +142,7 @@ export class SlackListeners {
     responseUrls.remember(facts.userId, facts.route.chatId, facts.responseUrl);
     responseUrls.rememberPressed(facts.route.chatId, facts.messageTs, facts.responseUrl);
     const { action } = facts;
-    if (action === undefined) {
+    if (action === undefined || action.kind === "more") {
       await this.tell(facts, (await this.messages(facts.userId)).notice.buttonOutdated);
     } else if (action.kind === "deny-reason") {
       await this.askReason(facts, action.approvalId, client);

@@ -1,5 +1,6 @@
 /** Files below a message: the whole command of a card, the full log of a run. */
 import type { webApi } from "@slack/bolt";
+import type { OutboundFile } from "../../core/outbound.ts";
 import { describeError } from "../adapter-deps.ts";
 import type { MessageRef } from "../channel.ts";
 import { readLogForChat } from "../log-file.ts";
@@ -40,7 +41,7 @@ export class Uploads {
   }
 
   /** To one person alone: ephemeral messages hold no files, so it goes into their direct messages. */
-  async sendLog(user: string, file: { readonly name: string; readonly path: string }): Promise<DirectLog> {
+  async sendLog(user: string, file: OutboundFile): Promise<DirectLog> {
     const log = await readLogForChat(file, this.redactor, limits.MAX_LOG_BYTES);
     if (log.kind === "unreadable") return { kind: "failed", why: log.why };
     if (log.kind === "empty") return log;
@@ -57,10 +58,7 @@ export class Uploads {
   }
 
   /** A log file, cleaned and masked. Resolves to why it could not be attached; an empty log needs no file. */
-  async attachLog(
-    ref: MessageRef,
-    file: { readonly name: string; readonly path: string },
-  ): Promise<string | undefined> {
+  async attachLog(ref: MessageRef, file: OutboundFile): Promise<string | undefined> {
     const log = await readLogForChat(file, this.redactor, limits.MAX_LOG_BYTES);
     if (log.kind === "unreadable") return log.why;
     return log.kind === "empty" ? undefined : (await this.attach(ref, log.name, log.content))?.why;

@@ -79,7 +79,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
   const display = displayCommand(card.command, redactor);
   const pending = card.state === "pending";
   const build = (shownInFull: boolean): ApprovalView =>
-    approvalView(card, { messages, redactor, display, shownInFull });
+    approvalView(card, { messages, redactor, display, shownInFull, offersCommand: "when-long" });
   const layout = (view: ApprovalView, command: Rich, extra: readonly Rich[]): Rich =>
     lines([
       bold(text([view.title, view.decidedBy].filter((one) => one !== undefined).join(" "))),
@@ -96,6 +96,9 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
         ? [text(`${view.always.label}:`), ...view.always.rules.map((one) => join([text("• "), code(one)]))]
         : []),
       ...view.notes.map((one) => italic(text(cut(one)))),
+      ...view.snoozes.map((one) =>
+        italic(text(cut(one.text) + (one.atMs === undefined ? "" : ` ${timeOfDay(one.atMs)}`))),
+      ),
       ...(view.expires ? [text(`${view.expires.label}: ${clockTime(view.expires.atMs)}`)] : []),
       fact(view.id),
       ...typedForms(view, card, options),
@@ -107,7 +110,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
   const fits = full.plain.length <= budget;
   const fileName = `command-${card.slug}.txt`;
   const m = messages.approval;
-  if (fits) return withKeyboard(full, keep(whole.buttons, options), options);
+  if (fits) return withKeyboard(full, keep([...whole.buttons, ...whole.more], options), options);
 
   const view = build(false);
   const fingerprint = m.fingerprint(display.characters, display.sha256);
@@ -120,7 +123,7 @@ function renderApproval(card: ApprovalCard, options: RenderOptions): Rendered {
   const command = shown.hidden === 0 ? pre(shown.head) : parts(shown, m.hidden(shown.hidden));
   return withKeyboard(
     clip(layout(view, command, extra), budget),
-    keep(view.buttons, options),
+    keep([...view.buttons, ...view.more], options),
     options,
     pending && !options.withholdAllow ? { name: fileName, content: display.text, caption: fingerprint } : undefined,
   );
@@ -297,6 +300,11 @@ function clip(rich: Rich, budget: number = TEXT_BUDGET): Rich {
   return rich.plain.length <= budget ? rich : text(cut(rich.plain, budget - 3));
 }
 
+/** Of a time later today or tomorrow. */
+function timeOfDay(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(11, 16)} UTC`;
+}
+
 function clockTime(atMs: number): string {
   const iso = new Date(atMs).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
@@ -312,12 +320,16 @@ function button({ label, code: data }: CardButton): InlineKeyboardButton {
   return { text: label, callback_data: data };
 }
 
-/** The allowing buttons share a row, then denying ones, then the rest. */
+/**
+ * The allowing buttons share a row, then the denying ones, then what else a request's card can do, then the rest: at most
+ * two to a row, so that a phone cuts none of them.
+ */
 export function keyboardOf(buttons: readonly CardButton[]): InlineKeyboardMarkup | undefined {
   if (buttons.length === 0) return undefined;
   const row = (wanted: (one: CardButton) => boolean): InlineKeyboardButton[] => buttons.filter(wanted).map(button);
   const allows = (one: CardButton): boolean => one.action.kind === "approval" && one.action.decision !== "deny";
   const runs = (one: CardButton): boolean => one.action.kind === "run";
-  const rows = [row(allows), row((one) => !allows(one) && !runs(one)), row(runs)];
+  const besides = (one: CardButton): boolean => one.action.kind === "approval-action";
+  const rows = [row(allows), row((one) => !allows(one) && !besides(one) && !runs(one)), row(besides), row(runs)];
   return { inline_keyboard: rows.filter((one) => one.length > 0) };
 }

@@ -133,7 +133,7 @@ function takePress(update: Update, context: InboundContext): Taken {
   if (query.from.is_bot) return ignored("not-a-person");
   const actor = actorOf(query.from, context);
   const action = decodeAction(query.data);
-  if (!action) {
+  if (!action || action.kind === "more") {
     return isActionText(query.data) ? { kind: "outdated-press", queryId: query.id, actor } : ignored("foreign-button");
   }
   const route = routeOf(query.message as Message, context);

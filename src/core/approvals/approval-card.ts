@@ -3,7 +3,8 @@ import type { ApprovalCard } from "../cards.ts";
 import { reasonPhrase } from "../policy/reasons.ts";
 import type { Phrase, Wording } from "../words/phrase.ts";
 import { describeGrants } from "./allow-always.ts";
-import { type ApprovalRecord, slugOf } from "./record.ts";
+import { type ApprovalRecord, isAskable, type Snooze, slugOf } from "./record.ts";
+import { isSnoozable } from "./snooze.ts";
 
 export function approvalCard(record: ApprovalRecord): ApprovalCard<Wording> {
   const { request } = record;
@@ -33,8 +34,20 @@ export function approvalCard(record: ApprovalRecord): ApprovalCard<Wording> {
       : {}),
     ...(record.revoked ? { revokedBy: record.revoked.by } : {}),
     ...(record.comment ? { comment: record.comment } : {}),
+    ...(isSnoozable(record) ? { snoozable: true } : {}),
+    ...(record.status === "pending" && record.snoozes?.length ? { snoozes: record.snoozes.map(shownSnooze) } : {}),
+    ...(isAskable(record) ? { askable: true } : {}),
+    ...(record.askedAgain ? { askedAgain: shownAgain(record.askedAgain) } : {}),
     ...(record.statusLine ? { statusLine: record.statusLine } : {}),
   };
+}
+
+function shownSnooze({ by, untilMs, over }: Snooze): NonNullable<ApprovalCard["snoozes"]>[number] {
+  return { by, untilMs, ...(over ? { over } : {}) };
+}
+
+function shownAgain({ by, id }: NonNullable<ApprovalRecord["askedAgain"]>): NonNullable<ApprovalCard["askedAgain"]> {
+  return { by, ...(id === undefined ? {} : { slug: slugOf(id) }) };
 }
 
 function distinct(phrases: readonly Phrase[]): Phrase[] {

@@ -98,13 +98,23 @@ export class ApprovalRecords {
     id: string,
     change: Partial<Pick<ApprovalRecord, "statusLine" | "shownAt" | "lostAt">>,
   ): Promise<Versioned<ApprovalRecord> | undefined> {
+    const done = await this.update(id, (record) => ({ ...record, ...change }));
+    return done && { value: done.record, version: done.version };
+  }
+
+  /** `change` sees the newest record and gives the next one, or nothing to leave it. Undefined: there is no such record. */
+  async update(
+    id: string,
+    change: (record: ApprovalRecord) => ApprovalRecord | undefined,
+  ): Promise<(Change & { readonly version: number }) | undefined> {
     for (;;) {
       const found = await this.versioned(id);
       if (!found) return undefined;
-      const value = { ...found.value, ...change };
-      const ttlMs = Math.max(0, value.expiresAtMs - this.#clock.now()) + DECIDED_RETENTION_MS;
-      const version = await this.#store.compareAndSet(NS, id, found.version, value, { ttlMs });
-      if (version !== undefined) return { value, version };
+      const next = change(found.value);
+      if (!next) return { applied: false, record: found.value, version: found.version };
+      const ttlMs = Math.max(0, next.expiresAtMs - this.#clock.now()) + DECIDED_RETENTION_MS;
+      const version = await this.#store.compareAndSet(NS, id, found.version, next, { ttlMs });
+      if (version !== undefined) return { applied: true, record: next, version };
     }
   }
 

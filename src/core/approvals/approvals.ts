@@ -14,13 +14,16 @@ import type { Store } from "../store/store.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
 import { ApprovalRecords, type Change } from "./approval-records.ts";
 import { settledError, unknownApproval } from "./late-answer.ts";
-import type { ApprovalRecord, ApprovalRequest } from "./record.ts";
+import { type ApprovalRecord, type ApprovalRequest, isAskable, slugOf } from "./record.ts";
 import { createRevocation, type RevocationOptions, type RevokeResult } from "./revocation.ts";
+import { createSnoozing, type SnoozeResult, type SnoozingOptions } from "./snooze.ts";
 
 const EXPIRE_JOB = "approval-expire";
 const TOPIC = "approvals";
 
-export interface ApprovalsOptions extends Pick<RevocationOptions, "takeBack" | "onRevoked"> {
+export interface ApprovalsOptions
+  extends Pick<RevocationOptions, "takeBack" | "onRevoked">,
+    Pick<SnoozingOptions, "snoozeMs" | "onSnoozed" | "onReminder"> {
   readonly store: Store;
   readonly queue: Queue;
   readonly clock: Clock;
@@ -60,6 +63,23 @@ export interface Approvals {
    * taken back before, `-not-offered` when nothing was stored, or `not-authorized`.
    */
   revoke(idOrPrefix: string, actor: Actor, options?: { readonly route?: Route }): Promise<RevokeResult>;
+  /**
+   * Puts a request off: it is asked again where it was put off, once. Throws what `resolve` throws for one that is decided,
+   * and `approval-not-offered` when it expires too soon for that.
+   */
+  snooze(
+    idOrPrefix: string,
+    actor: Actor,
+    options?: { readonly route?: Route },
+  ): Promise<Extract<SnoozeResult, { kind: "put-off" }>>;
+  /** The record, for who asked and for who may decide it. Throws `approval-unknown`, `-ambiguous` or `not-authorized`. */
+  examine(
+    idOrPrefix: string,
+    actor: Actor,
+    options?: { readonly route?: Route },
+  ): Promise<{ readonly record: ApprovalRecord; readonly as: "requester" | "approver" }>;
+  /** The same was asked once more as `newId`. False when somebody had done so before. */
+  markAskedAgain(id: string, actor: Actor, newId: string | undefined): Promise<boolean>;
   /** The system ends a request nobody can answer any more. False when it was settled before. */
   cancel(id: string, why: Wording): Promise<boolean>;
   get(id: string): Promise<ApprovalRecord | undefined>;
@@ -82,6 +102,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
   const records = new ApprovalRecords(store, clock);
   const changed = (id: string) => store.publish(TOPIC, { id });
   const revocation = createRevocation({ ...options, records, changed });
+  const snoozing = createSnoozing({ ...options, records, changed });
 
   async function recordEnd(record: ApprovalRecord, actor: Actor, route?: Route): Promise<void> {
     if (record.status === "pending") return;
@@ -143,6 +164,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         { concurrency: 32 },
       );
       await revocation.start();
+      await snoozing.start();
       await queue.process<{ id: string }>(EXPIRE_JOB, async (job) => {
         const record = await records.get(job.data.id);
         if (record && clock.now() >= record.expiresAtMs) await expire(record.id);
@@ -150,7 +172,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       for (const id of await records.openIds()) {
         const record = await records.get(id);
         if (!record) await records.close(id);
-        else if (record.gatewayId === gatewayId && record.status !== "pending") await announce(record);
+        else if (record.status === "pending") await snoozing.keep(record);
+        else if (record.gatewayId === gatewayId) await announce(record);
       }
     },
 
@@ -231,6 +254,50 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       return revocation.revoke(record, actor);
     },
 
+    async snooze(idOrPrefix, actor, { route } = {}) {
+      const record = await records.find(idOrPrefix);
+      await authorize(actor, record, route);
+      if (record.status === "pending" && !records.isLive(record)) await expire(record.id);
+      const result = await snoozing.snooze(record.id, actor, route);
+      if (!result) throw unknownApproval(idOrPrefix);
+      if (result.kind === "settled") throw settledError((await records.get(record.id)) ?? record);
+      if (result.kind === "too-late") {
+        const slug = slugOf(record.id);
+        throw new ExecError("approval-not-offered", phrase("error.approval.tooLateToSnooze", { slug }));
+      }
+      if (result.isNew) {
+        await audit.record({
+          type: "approval-snoozed",
+          approvalId: record.id,
+          untilMs: result.snooze.untilMs,
+          actor,
+          ...(route ? { route } : {}),
+        });
+      }
+      return result;
+    },
+
+    async examine(idOrPrefix, actor, { route } = {}) {
+      const record = await records.find(idOrPrefix);
+      if (isSamePerson(actor, record.request.requester)) return { record, as: "requester" };
+      await authorize(actor, record, route);
+      return { record, as: "approver" };
+    },
+
+    async markAskedAgain(id, actor, newId) {
+      const askedAgain = { by: actor, atMs: clock.now(), ...(newId === undefined ? {} : { id: newId }) };
+      const done = await records.update(id, (record) => (isAskable(record) ? { ...record, askedAgain } : undefined));
+      if (!done?.applied) return false;
+      await audit.record({
+        type: "approval-asked-again",
+        approvalId: id,
+        actor,
+        ...(newId === undefined ? {} : { newApprovalId: newId }),
+      });
+      await changed(id);
+      return true;
+    },
+
     async cancel(id, why) {
       const done = await records.settle(
         id,
@@ -259,4 +326,14 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
 
     onChange: (listener) => store.subscribe(TOPIC, (message) => listener((message as { id: string }).id)),
   };
+}
+
+function isSamePerson(one: Actor, other: Actor): boolean {
+  return (
+    one.kind === "person" &&
+    other.kind === "person" &&
+    one.channel === other.channel &&
+    one.accountId === other.accountId &&
+    one.id === other.id
+  );
 }

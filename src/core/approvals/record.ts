@@ -33,6 +33,16 @@ export interface ApprovalRequest {
   readonly fallback?: { readonly plan: Plan; readonly binding: Binding };
 }
 
+/** Put off in one of the places that show it. */
+export interface Snooze {
+  readonly by: Actor;
+  readonly untilMs: number;
+  /** Where the card stood: it is asked again there. */
+  readonly at: Route;
+  /** It has been asked again. */
+  readonly over?: true;
+}
+
 export interface ApprovalRecord {
   readonly id: string;
   /** Fixed before anybody is asked, so that the run's once-marker is the same whoever starts it. */
@@ -49,12 +59,22 @@ export interface ApprovalRecord {
   readonly comment?: string;
   /** Somebody took back what "Allow always" had stored. */
   readonly revoked?: { readonly by: Actor; readonly atMs: number };
+  /** At most one for each place. */
+  readonly snoozes?: readonly Snooze[];
+  /** Somebody asked the same once more, after nobody had decided it; `id` of the new request, when there had to be one. */
+  readonly askedAgain?: { readonly by: Actor; readonly atMs: number; readonly id?: string };
   /** Shown under the card: what became of it. */
   readonly statusLine?: Wording;
   /** Every place the card was sent to. */
   readonly shownAt: readonly Route[];
   /** Those of them that did not take it: nobody there has seen it. */
   readonly lostAt?: readonly Route[];
+}
+
+/** Nobody decided it and it did not run: the same may be asked once more. */
+export function isAskable({ status, request, askedAgain }: ApprovalRecord): boolean {
+  if (askedAgain) return false;
+  return status === "cancelled" || (status === "expired" && request.fallback === undefined);
 }
 
 /** What a person types: the first 8 characters of the id (decisions.md D13). */

@@ -191,6 +191,8 @@ function redactEvent(event: AuditEvent, redact: (text: string) => string): Audit
     case "gateway-started":
     case "decision":
     case "approval-requested":
+    case "approval-snoozed":
+    case "approval-asked-again":
     case "run-ended":
     case "run-touched":
     case "config-changed":

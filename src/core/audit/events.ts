@@ -59,6 +59,22 @@ export type AuditEvent =
       readonly route?: Route;
       readonly comment?: string;
     }
+  /** Somebody who may decide it put it off; it is asked again then. */
+  | {
+      readonly type: "approval-snoozed";
+      readonly approvalId: string;
+      readonly untilMs: number;
+      readonly actor: Actor;
+      readonly route?: Route;
+    }
+  /** Nobody had decided it, and somebody asked the same once more. */
+  | {
+      readonly type: "approval-asked-again";
+      readonly approvalId: string;
+      /** Absent: by now it ran without asking. */
+      readonly newApprovalId?: string;
+      readonly actor: Actor;
+    }
   /** A rule was added to or removed from the allowlist. */
   | {
       readonly type: "allowlist-changed";

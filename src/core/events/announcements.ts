@@ -13,7 +13,7 @@ import { endLine, runCard } from "../exec/run-card.ts";
 import { CARD_TAIL_CHARS, type LiveRun, type RunListener, type RunRecord } from "../exec/runs.ts";
 import { type Actor, type Route, routeKey } from "../route.ts";
 import { inEnglish, phrase, type Wording } from "../words/phrase.ts";
-import { leftBehind, noticeOf } from "./announcement-cards.ts";
+import { askedBelow, leftBehind, noticeOf, refusedCard } from "./announcement-cards.ts";
 import { type Deliveries, PROGRESS_MAX_AGE_MS, type Undelivered } from "./deliveries.ts";
 import {
   completionPhrase,
@@ -43,6 +43,10 @@ export interface Announcements extends RunListener {
   showApproval(id: string): Promise<void>;
   /** It was decided, expired or cancelled: the card says so, and with `approvals.wakeOnDenial` the agent is told of a no. */
   settled(record: ApprovalRecord): Promise<void>;
+  /** It had been put off here: the card comes down as a new message. Once per `token`. */
+  remind(id: string, at: Route, token: string): Promise<void>;
+  /** The same was asked once more: everything that offered to says so. */
+  askedAgain(id: string): Promise<void>;
   /** A card or an end that its chat did not take: somebody who can act on it is told instead, never nobody. */
   undelivered(lost: Undelivered): Promise<void>;
   /** A card that was given up is to be shown after all, as it is now. False: what it was about is forgotten. */
@@ -113,9 +117,12 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
     const { notice } = options.approvalTargets(record);
     if (!notice) return;
     const told = noticeOf(record, notice);
+    const isHeard = record.status === "allowed" || !deliveries.editsAreSilent(notice);
+    // Whoever asked has no card here: they can ask again where they are told.
+    const newest = { ...told, card: refusedCard(record, told.card) };
+    if (isHeard) return deliveries.upsert(newest);
     await deliveries.upsert(told);
-    if (record.status === "allowed" || !deliveries.editsAreSilent(notice)) return;
-    await deliveries.post({ key: `approval-refused:${record.id}`, route: notice, card: told.card });
+    await deliveries.upsert({ ...newest, entity: `approval-refused:${record.id}` });
   }
 
   /** channels.md 5.1: when no card reached anybody, the chat that asked gets the words that decide, the operator the card. */
@@ -210,6 +217,29 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
         ...(record.request.route ? { route: record.request.route } : {}),
       });
       await options.wake({ agentId: record.request.agentId, sessionKey }, "approval");
+    },
+
+    async remind(id, at, token) {
+      const found = await approvals.versioned(id);
+      if (found?.record.status !== "pending") return;
+      const { record, version } = found;
+      await deliveries.upsert({
+        entity: `approval:${id}`,
+        version,
+        route: at,
+        card: approvalCard(record),
+        leftBehind: askedBelow(record),
+        bringDown: token,
+        notAfterMs: record.expiresAtMs,
+      });
+      // Elsewhere too the card says that it is not put off any more.
+      await showApproval(id);
+    },
+
+    async askedAgain(id) {
+      await showApproval(id);
+      const record = await approvals.get(id);
+      if (record) await tellOrigin(record);
     },
 
     async undelivered(lost) {

@@ -8,7 +8,14 @@
 
 import type { Card, UnspokenCard } from "../cards.ts";
 import type { Clock } from "../clock.ts";
-import { AskLater, type MessageRef, type Outbound, type Recall, type SendResult } from "../outbound.ts";
+import {
+  AskLater,
+  type MessageRef,
+  type Outbound,
+  type OutboundFile,
+  type Recall,
+  type SendResult,
+} from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
 import { inEnglish } from "../words/phrase.ts";
@@ -51,8 +58,9 @@ interface DeliveryData {
   readonly entity?: string;
   readonly version?: number;
   readonly leftBehind?: UnspokenCard;
+  readonly bringDown?: string;
   readonly onlyFor?: Actor;
-  readonly file?: { readonly name: string; readonly path: string };
+  readonly file?: OutboundFile;
 }
 
 /** What a job of deliveries is about, as far as it can be told from its data. */
@@ -95,7 +103,7 @@ export interface Post {
   readonly route: Route;
   readonly card: UnspokenCard;
   readonly onlyFor?: Actor;
-  readonly file?: { readonly name: string; readonly path: string };
+  readonly file?: OutboundFile;
   readonly notAfterMs?: number;
 }
 
@@ -113,6 +121,8 @@ export interface Upsert {
   readonly leftBehind?: UnspokenCard;
   /** Only this person sees it, where the platform can do that. */
   readonly onlyFor?: Actor;
+  /** With `leftBehind`: the card comes down also when nothing has buried it, once per such word. It is to be heard. */
+  readonly bringDown?: string;
   readonly notAfterMs?: number;
 }
 
@@ -242,18 +252,19 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   }
 
   /** The newest version of each card that waits here, so that older ones need not be shown on the way to it. */
-  const newest = new Map<string, number>();
+  const newest = new Map<string, { readonly version: number; readonly isOpen: boolean }>();
 
-  function superseded(recordKey: string, version: number): boolean {
+  /** `isHeard`: it makes a sound that a later version does not make, unless that is the end of the matter. */
+  function superseded(recordKey: string, version: number, isHeard: boolean): boolean {
     const latest = newest.get(recordKey);
-    if (latest === version) newest.delete(recordKey);
-    return latest !== undefined && latest > version;
+    if (latest?.version === version) newest.delete(recordKey);
+    return latest !== undefined && latest.version > version && !(isHeard && latest.isOpen);
   }
 
-  function remember(recordKey: string, version: number): void {
-    if ((newest.get(recordKey) ?? 0) >= version) return;
+  function remember(recordKey: string, version: number, card: UnspokenCard): void {
+    if ((newest.get(recordKey)?.version ?? 0) >= version) return;
     newest.delete(recordKey);
-    newest.set(recordKey, version);
+    newest.set(recordKey, { version, isOpen: card.kind === "approval" && card.state === "pending" });
     const oldest = newest.keys().next().value;
     if (newest.size > MAX_NEWEST && oldest !== undefined) newest.delete(oldest);
   }
@@ -284,7 +295,9 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const version = data.version ?? 1;
     const found = await store.get<MessageRecord>(NS, recordKey);
     let known = found?.value;
-    if (known?.ref && (known.version >= version || superseded(recordKey, version))) return;
+    const isHeard = data.bringDown !== undefined;
+    const isShown = isHeard ? (known?.cameDown ?? 0) >= version : (known?.version ?? 0) >= version;
+    if (known?.ref && (isShown || superseded(recordKey, version, isHeard))) return;
 
     const language = await options.languageOf(data.route, data.onlyFor);
     const outbound = (card: UnspokenCard): Outbound => ({
@@ -295,7 +308,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       ...(data.onlyFor ? { onlyFor: data.onlyFor } : {}),
       ...(data.file ? { file: data.file } : {}),
     });
-    if (known?.ref && data.leftBehind && (await isBuried(sender, known.ref, "asked"))) {
+    if (known?.ref && data.leftBehind && (isHeard || (await isBuried(sender, known.ref, "asked")))) {
       const { file: _, ...left } = outbound(data.leftBehind);
       known = await leaveBehind(sender, known.ref, left, recordKey, version);
     }
@@ -333,17 +346,18 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const { notAfterMs, ...data } = post;
       await enqueue(data, `post:${post.key}@${routeKey(post.route)}`, notAfterMs);
     },
-    async upsert({ entity, version, route, card, leftBehind, onlyFor, notAfterMs }) {
+    async upsert({ entity, version, route, card, leftBehind, bringDown, onlyFor, notAfterMs }) {
       live.settle(messageKey(entity, route));
       const key = messageKey(entity, route);
       const data = {
         ...{ key, route, card, entity, version },
         ...(leftBehind ? { leftBehind } : {}),
         ...(onlyFor ? { onlyFor } : {}),
+        ...(bringDown === undefined ? {} : { bringDown }),
       };
-      await enqueue(data, `card:${key}:${version}`, notAfterMs);
+      await enqueue(data, `card:${key}:${bringDown === undefined ? version : `down:${bringDown}`}`, notAfterMs);
       // Only what is durably queued stands in for what came before it.
-      remember(key, version);
+      remember(key, version, card);
     },
     live(entity, route, card) {
       const sender = findSender(route.channel, route.accountId);

@@ -27,6 +27,17 @@ export interface Messages {
     readonly allowAlways: string;
     readonly deny: string;
     readonly denyWithReason: string;
+    /** Opens what a card can do besides being decided. */
+    readonly more: string;
+    readonly moreFor: (slug: string) => string;
+    readonly fullCommand: string;
+    readonly snooze: string;
+    /** Before the platform's own rendering of a time. */
+    readonly snoozedUntil: (who: string) => string;
+    readonly snoozeOver: (who: string) => string;
+    readonly askAgain: string;
+    /** `slug` of the new request, when there had to be one. */
+    readonly askedAgain: (who: string, slug: string | undefined) => string;
     readonly alwaysStores: string;
     readonly alwaysConfirmTitle: string;
     /** Over the rules, on the receipt. */

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { ApprovalCard } from "../../core/cards.ts";
+import type { ApprovalAction, ApprovalCard } from "../../core/cards.ts";
 import type { ApprovalDecision } from "../../core/policy/types.ts";
 import type { Messages } from "../../core/words/messages.ts";
 import { actorName, timeLeft, timeOfDay } from "../format.ts";
@@ -94,6 +94,51 @@ function DecidedBy({ card, words }: { readonly card: ApprovalCard; readonly word
   );
 }
 
+/** Who put it off until when, and that it is asked again since. */
+function PutOff({ card, words }: { readonly card: ApprovalCard; readonly words: Words }) {
+  return (
+    <>
+      {(card.snoozes ?? []).map(({ by, untilMs, over }) => (
+        <p key={untilMs} class="put-off">
+          <ClockIcon />
+          <Revealed
+            text={over ? words.snoozeOver(actorName(by)) : `${words.snoozedUntil(actorName(by))} ${timeOfDay(untilMs)}`}
+          />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Nobody decided it: the same can be asked once more, and who did so. */
+function AskAgain({
+  card,
+  words,
+  off,
+  ask,
+}: {
+  readonly card: ApprovalCard;
+  readonly words: Words;
+  readonly off: boolean;
+  ask(): void;
+}) {
+  if (card.askedAgain !== undefined) {
+    return (
+      <p class="comment">
+        <Revealed text={words.askedAgain(actorName(card.askedAgain.by), card.askedAgain.slug)} />
+      </p>
+    );
+  }
+  if (!card.askable) return null;
+  return (
+    <div class="actions">
+      <button type="button" class="button" disabled={off} onClick={ask}>
+        {words.askAgain}
+      </button>
+    </div>
+  );
+}
+
 /** What "Allow always" stored, and the way back. Asks once more: the rule may be somebody else's. */
 function Receipt({
   card,
@@ -156,6 +201,10 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
     // The pressed button goes off and would take the focus with it.
     box.current?.focus({ preventScroll: true });
     press({ kind: "approval", approvalId: card.approvalId, decision, ...(comment === undefined ? {} : { comment }) });
+  };
+  const besides = (action: ApprovalAction) => {
+    box.current?.focus({ preventScroll: true });
+    press({ kind: "approval-action", action, approvalId: card.approvalId });
   };
   const go = (next: Step) => {
     setStep(next);
@@ -235,7 +284,20 @@ export function ApprovalView({ card, titleId }: { readonly card: ApprovalCard; r
           revoke={() => press({ kind: "revoke", approvalId: card.approvalId })}
         />
       )}
-      {pending && <Decide card={card} step={step} busy={busy} off={off} words={words} go={go} decide={decide} />}
+      {!pending && <AskAgain card={card} words={words} off={off} ask={() => besides("ask-again")} />}
+      {pending && <PutOff card={card} words={words} />}
+      {pending && (
+        <Decide
+          card={card}
+          step={step}
+          busy={busy}
+          off={off}
+          words={words}
+          go={go}
+          decide={decide}
+          snooze={() => besides("snooze")}
+        />
+      )}
       {pending && !context.connected.value && <p class="notice">{own.card.offline}</p>}
       {trouble !== undefined && (
         <p class="notice notice-warning" role="alert">

@@ -31,9 +31,10 @@ export interface DecideProps {
   readonly words: Messages["approval"];
   go(step: Step): void;
   decide(decision: ApprovalDecision, comment?: string): void;
+  snooze(): void;
 }
 
-function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
+function Choose({ card, busy, off: offline, words, go, decide, snooze }: DecideProps) {
   const off = !useArmed() || offline;
   const offered = new Set(card.offered);
   return (
@@ -57,6 +58,11 @@ function Choose({ card, busy, off: offline, words, go, decide }: DecideProps) {
             {words.denyWithReason}
           </button>
         </>
+      )}
+      {card.snoozable && !card.snoozes?.some(({ over }) => !over) && (
+        <button type="button" class="quiet-button" disabled={off || busy} onClick={snooze}>
+          {words.snooze}
+        </button>
       )}
       {busy && <Waiting />}
     </div>

@@ -25,7 +25,14 @@ function explain(error: unknown, answerLost: string): string {
 
 /** What a press changes. */
 function stageOf(card: Card): string {
-  if (card.kind === "approval") return card.revokedBy === undefined ? card.state : "taken-back";
+  if (card.kind === "approval") {
+    const besides = [
+      card.revokedBy && "taken-back",
+      card.askedAgain && "asked-again",
+      JSON.stringify(card.snoozes ?? []),
+    ];
+    return [card.state, ...besides].join(" ");
+  }
   if (card.kind === "menu") return card.choices.length > 0 ? "open" : "";
   if (card.kind === "text") return card.actions?.length ? "open" : "";
   return card.kind === "run" ? card.state : "";

@@ -20,6 +20,12 @@ const action: fc.Arbitrary<ButtonAction> = fc.oneof(
   }),
   fc.record({ kind: fc.constant("deny-reason" as const), approvalId: fc.uuid() }),
   fc.record({ kind: fc.constant("revoke" as const), approvalId: fc.uuid() }),
+  fc.record({ kind: fc.constant("more" as const), approvalId: fc.uuid() }),
+  fc.record({
+    kind: fc.constant("approval-action" as const),
+    action: fc.constantFrom("full-command" as const, "snooze" as const, "ask-again" as const),
+    approvalId: fc.uuid(),
+  }),
   fc.record({
     kind: fc.constant("pairing" as const),
     requestId: fc.uuid(),

@@ -9,7 +9,13 @@ import { approvalCard, redactor } from "../sample-cards.ts";
 const notes = (over: Partial<ApprovalCard>, language: (typeof LANGUAGES)[number] = "en") => {
   const card = approvalCard(over);
   const display = displayCommand(card.command, redactor);
-  return approvalView(card, { messages: messagesFor(language), redactor, display, shownInFull: true }).notes;
+  return approvalView(card, {
+    messages: messagesFor(language),
+    redactor,
+    display,
+    shownInFull: true,
+    offersCommand: "always",
+  }).notes;
 };
 
 it("says so, in every language, where always is not offered; not where it is, and not on a receipt", () => {

@@ -4,7 +4,7 @@ import { type ApprovalRecord, type ApprovalRequest, slugOf } from "../../../src/
 import { type Audit, createAudit } from "../../../src/core/audit/audit.ts";
 import { ExecError } from "../../../src/core/errors.ts";
 import type { AllowlistEntry } from "../../../src/core/policy/types.ts";
-import type { Actor } from "../../../src/core/route.ts";
+import { type Actor, type Route, routeKey } from "../../../src/core/route.ts";
 import { openState } from "../../../src/core/store/open-state.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
@@ -43,6 +43,9 @@ let settled: ApprovalRecord[];
 /** Rules that are stored, by agent and pattern; what the approvals file is in the product. */
 let stored: AllowlistEntry[];
 let redrawn: string[];
+let reminders: { readonly id: string; readonly place: string; readonly token: string }[];
+
+const SNOOZE_MS = 600_000;
 
 function open(gatewayId = "aaaaaaaa"): Approvals {
   return createApprovals({
@@ -59,6 +62,13 @@ function open(gatewayId = "aaaaaaaa"): Approvals {
     },
     async onRevoked(record) {
       redrawn.push(record.id);
+    },
+    snoozeMs: () => SNOOZE_MS,
+    async onSnoozed(record) {
+      redrawn.push(record.id);
+    },
+    async onReminder(record, at, token) {
+      reminders.push({ id: record.id, place: routeKey(at), token });
     },
   });
 }
@@ -83,6 +93,7 @@ beforeEach(async () => {
   settled = [];
   stored = [];
   redrawn = [];
+  reminders = [];
   approvals = open();
   await approvals.start(async (record) => {
     settled.push(record);
@@ -226,6 +237,9 @@ describe("surviving a kill", () => {
       mayDecide: async () => undefined,
       takeBack: async () => [],
       onRevoked: async () => {},
+      snoozeMs: () => SNOOZE_MS,
+      onSnoozed: async () => {},
+      onReminder: async () => {},
     });
     await revived.start(async (settledRecord) => {
       after.push(settledRecord);

@@ -22,6 +22,9 @@ import {
 const MAX_PORT = 65_535;
 const DAY_SEC = 86_400;
 
+/** A reminder later than the day after is none. */
+const SNOOZE_SEC = { min: 1, max: DAY_SEC, default: 600 } as const;
+
 /** decisions.md D13: 30 minutes. Longer than a Node timer can count is fine, expiry is a delayed job. */
 const APPROVAL_TIMEOUT_SEC = { min: 1, max: 365 * DAY_SEC, default: 1_800 } as const;
 
@@ -31,6 +34,11 @@ export const approvalsSchema = group(
       "How long a request waits for a person. Silence is never consent.",
       APPROVAL_TIMEOUT_SEC.min,
       APPROVAL_TIMEOUT_SEC.max,
+    ),
+    snoozeSec: count(
+      "How long *Snooze* puts a request off. It is asked again at the latest two minutes before it expires.",
+      SNOOZE_SEC.min,
+      SNOOZE_SEC.max,
     ),
     selfApproval: z.enum(["allow", "deny"]).describe("May an approver approve what they asked for themselves?"),
     wakeOnDenial: flag("Tell the agent when its request was denied or expired."),
@@ -59,7 +67,12 @@ export const approvalsSchema = group(
       ),
     ),
   },
-  { timeoutSec: APPROVAL_TIMEOUT_SEC.default, selfApproval: "allow", wakeOnDenial: false },
+  {
+    timeoutSec: APPROVAL_TIMEOUT_SEC.default,
+    snoozeSec: SNOOZE_SEC.default,
+    selfApproval: "allow",
+    wakeOnDenial: false,
+  },
 );
 
 export const commandsSchema = group(

@@ -92,6 +92,11 @@ export const errors = {
   "error.approval.noRule": "Request {slug} stored no rule, so there is nothing to take back.",
   "error.approval.revoked": "What request {slug} stored was already taken back by {who}.",
   "error.approval.notOffered": '"{decision}" is not offered for this request. Choose: {offered}.',
+  "error.approval.tooLateToSnooze": "Request {slug} expires too soon to be put off. Decide it now.",
+  "error.approval.askedAgain": "Request {slug} was already asked again by {who}.",
+  "error.approval.stillWaits": "Request {slug} still waits for an answer, so there is nothing to ask again.",
+  "error.approval.ranUnanswered":
+    "Request {slug} ran though nobody answered (askFallback), so there is nothing to ask again.",
   "error.approval.onlyPerson": "Only a person can decide an approval, never an agent.",
   "error.approval.notYours": "You are not an approver here, so nothing was changed. /whoami shows what you may do.",
   "error.approval.yourOwn": "You asked for this yourself; somebody else has to decide it (approvals.selfApproval).",

@@ -94,6 +94,11 @@ export const errors = translation<typeof english>()({
   "error.approval.noRule": "Verzoek {slug} heeft geen regel vastgelegd, dus er is niets terug te draaien.",
   "error.approval.revoked": "Wat verzoek {slug} vastlegde, is al teruggedraaid door {who}.",
   "error.approval.notOffered": '"{decision}" kan bij dit verzoek niet. Kies uit: {offered}.',
+  "error.approval.tooLateToSnooze": "Verzoek {slug} verloopt te snel om het uit te stellen. Beslis er nu over.",
+  "error.approval.askedAgain": "Verzoek {slug} was al opnieuw gevraagd door {who}.",
+  "error.approval.stillWaits": "Verzoek {slug} wacht nog op antwoord, dus er is niets opnieuw te vragen.",
+  "error.approval.ranUnanswered":
+    "Verzoek {slug} is uitgevoerd zonder antwoord (askFallback), dus er is niets opnieuw te vragen.",
   "error.approval.onlyPerson": "Alleen een persoon kan over een verzoek beslissen, nooit een agent.",
   "error.approval.notYours": "Je bent hier geen goedkeurder, dus er is niets veranderd. /whoami toont wat je mag.",
   "error.approval.yourOwn": "Je hebt dit zelf gevraagd; iemand anders moet erover beslissen (approvals.selfApproval).",

@@ -94,6 +94,11 @@ export const errors = translation<typeof english>()({
   "error.approval.noRule": "O pedido {slug} não guardou nenhuma regra, então não há o que desfazer.",
   "error.approval.revoked": "O que o pedido {slug} guardou já foi desfeito por {who}.",
   "error.approval.notOffered": '"{decision}" não está disponível para este pedido. Escolha: {offered}.',
+  "error.approval.tooLateToSnooze": "O pedido {slug} expira cedo demais para ser adiado. Decida agora.",
+  "error.approval.askedAgain": "O pedido {slug} já foi feito de novo por {who}.",
+  "error.approval.stillWaits": "O pedido {slug} ainda espera uma resposta, então não há o que pedir de novo.",
+  "error.approval.ranUnanswered":
+    "O pedido {slug} foi executado sem resposta (askFallback), então não há o que pedir de novo.",
   "error.approval.onlyPerson": "Só uma pessoa pode decidir um pedido, nunca um agente.",
   "error.approval.notYours": "Você não é aprovador aqui, então nada mudou. /whoami mostra o que você pode fazer.",
   "error.approval.yourOwn": "Foi você quem pediu; outra pessoa precisa decidir (approvals.selfApproval).",

@@ -88,6 +88,10 @@ export const errors = translation<typeof english>()({
   "error.approval.noRule": "Yêu cầu {slug} không lưu quy tắc nào nên không có gì để thu hồi.",
   "error.approval.revoked": "Điều mà yêu cầu {slug} đã lưu đã được {who} thu hồi trước đó.",
   "error.approval.notOffered": 'Không thể chọn "{decision}" cho yêu cầu này. Hãy chọn: {offered}.',
+  "error.approval.tooLateToSnooze": "Yêu cầu {slug} sắp hết hạn nên không hoãn được. Hãy quyết định ngay.",
+  "error.approval.askedAgain": "Yêu cầu {slug} đã được {who} yêu cầu lại trước đó.",
+  "error.approval.stillWaits": "Yêu cầu {slug} vẫn đang chờ trả lời nên không cần yêu cầu lại.",
+  "error.approval.ranUnanswered": "Yêu cầu {slug} đã chạy dù không ai trả lời (askFallback) nên không cần yêu cầu lại.",
   "error.approval.onlyPerson": "Chỉ con người mới quyết định được yêu cầu, agent thì không bao giờ.",
   "error.approval.notYours":
     "Bạn không phải người phê duyệt ở đây nên không có gì thay đổi. /whoami cho biết bạn được làm gì.",
