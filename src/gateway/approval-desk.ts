@@ -11,7 +11,6 @@ import { settledError } from "../core/approvals/late-answer.ts";
 import { type ApprovalRecord, isAskable, slugOf } from "../core/approvals/record.ts";
 import type { TextCard } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
-import { formatDuration } from "../core/duration.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Announcements } from "../core/events/announcements.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
@@ -53,7 +52,7 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
         text:
           masked > 0
             ? phrase("request.command.masked", { characters, masked })
-            : phrase("request.command.print", { characters, sha256 }),
+            : phrase("request.command.print", { characters, hash: sha256 }),
       };
       const { maxText, files } = options.roomOf(route);
       const isShort = display.text.length <= maxText * INLINE_SHARE && display.text.split("\n").length <= INLINE_LINES;
@@ -64,14 +63,14 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
     async snooze(id, { actor, route }) {
       const { record, snooze, isNew, shortened } = await approvals.snooze(id, actor, { route });
       const nowMs = clock.now();
-      const time = formatDuration(Math.max(0, snooze.untilMs - nowMs));
+      const time = roughly(snooze.untilMs - nowMs);
       if (!isNew)
         return {
           kind: "text",
           tone: "info",
           text: alreadyPutOff(snooze.by.id === actor.id, actorLabel(snooze.by), time),
         };
-      const left = formatDuration(Math.max(0, record.expiresAtMs - nowMs));
+      const left = roughly(record.expiresAtMs - nowMs);
       return {
         kind: "text",
         tone: "success",
@@ -125,7 +124,16 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
   }
 }
 
-function alreadyPutOff(isOwn: boolean, who: string, time: string): Wording {
+/** As people say it: nobody wants the moment that went by since. */
+function roughly(ms: number): Wording {
+  const seconds = Math.ceil(Math.max(0, ms) / 1000);
+  if (seconds < 60) return phrase("time.seconds", { seconds });
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return phrase("time.minutes", { minutes });
+  return phrase("time.hours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+}
+
+function alreadyPutOff(isOwn: boolean, who: string, time: Wording): Wording {
   return isOwn ? phrase("request.snoozed", { time }) : phrase("request.snoozed.already", { who, time });
 }
 

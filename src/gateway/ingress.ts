@@ -308,7 +308,7 @@ export function createIngress(options: IngressOptions): Ingress {
 
   async function besides(
     { action, approvalId }: Extract<PressAction, { kind: "approval-action" }>,
-    context: Omit<CommandContext, "args">,
+    context: Context,
   ): Promise<void> {
     const { approvalDesk } = services;
     switch (action) {

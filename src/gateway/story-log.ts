@@ -15,12 +15,15 @@ const STEPS: ReadonlySet<AuditEvent["type"]> = new Set([
   "decision",
   "approval-requested",
   "approval-resolved",
+  "approval-snoozed",
+  "approval-asked-again",
   "patch-ended",
   "allowlist-changed",
 ]);
 const IDS = [
   "requestId",
   "approvalId",
+  "newApprovalId",
   "runId",
   "sessionKey",
   "agentId",

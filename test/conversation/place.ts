@@ -1,5 +1,6 @@
 /** One chat platform as the conversation suite uses it: people, a direct chat, a room, and what the bot has posted there. */
 import type { TestGateway } from "../support/gateway.ts";
+import type { BESIDES } from "./labels.ts";
 
 export interface ShownMessage {
   readonly id: string;
@@ -60,7 +61,9 @@ export interface Place {
   /** A command as plain words that address the bot. */
   say(user: string, chat: string, text: string, thread?: string): Promise<string>;
   press(user: string, message: ShownMessage, label: string): Promise<void>;
-  /** Presses the card's last button and gives the reason the way this platform asks for it. */
+  /** What the card can do besides being decided, wherever this platform keeps it. */
+  besides(user: string, message: ShownMessage, what: keyof typeof BESIDES): Promise<void>;
+  /** Chooses to deny with a reason and gives the reason the way this platform asks for it. */
   denyWithReason(user: string, message: ShownMessage, reason: string): Promise<void>;
   /** A thread (Slack, Discord) or topic (Telegram) with the room's people: where to talk, and the chat it is read in. */
   openThread(user: string): Promise<{ readonly chat: string; readonly thread: string; readonly readIn: string }>;

@@ -3,22 +3,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import type { Clock } from "../../src/core/clock.ts";
-import { LANGUAGES } from "../../src/core/words/languages.ts";
-import { messagesFor } from "../../src/core/words/messages.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
+import { LABELS, labelAmong } from "./labels.ts";
 import type { OpenPlace, Place, PlaceOptions, ShownMessage } from "./place.ts";
 
 export const WAIT_MS = 12_000;
 const START_MS = 60_000;
 
-const IN_ALL_LANGUAGES = LANGUAGES.map((language) => messagesFor(language).approval);
-const LABELS = {
-  once: IN_ALL_LANGUAGES.map((labels) => labels.allowOnce),
-  always: IN_ALL_LANGUAGES.map((labels) => labels.allowAlways),
-  deny: IN_ALL_LANGUAGES.map((labels) => labels.deny),
-  takeBack: IN_ALL_LANGUAGES.map((labels) => labels.takeBack),
-} as const;
+const SETTLED: readonly string[] = [...LABELS.takeBack, ...LABELS.askAgain];
 
 export type Word = string | RegExp;
 
@@ -42,7 +35,7 @@ export interface Stage {
   ask(command: string): Promise<ShownMessage>;
   /** In whatever language the card is. */
   press(card: ShownMessage, button: keyof typeof LABELS, user?: string): Promise<void>;
-  /** The card once it has been decided: no buttons any more but the one that takes a rule back. */
+  /** The card once it has been decided: no buttons any more but the one that takes a rule back or asks again. */
   decided(card: ShownMessage, user?: string): Promise<ShownMessage>;
   workspaceFile(name: string): Promise<string | undefined>;
   /** Resolves with the file's text once it is there. */
@@ -128,15 +121,13 @@ export function stage(
       return request(place.room, command);
     },
     async press(card, button, user = place.owner) {
-      const label = card.buttons.find((one) => LABELS[button].includes(one));
-      if (label === undefined) throw new Error(`No button for ${button} on:\n${card.text}\n${card.buttons.join(", ")}`);
-      await place.press(user, card, label);
+      await place.press(user, card, labelAmong(LABELS[button], card.buttons));
     },
     decided: (card, user) =>
       shows(
         card.chat,
         [],
-        (message) => message.id === card.id && message.buttons.every((label) => LABELS.takeBack.includes(label)),
+        (message) => message.id === card.id && message.buttons.every((label) => SETTLED.includes(label)),
         user,
       ),
     workspaceFile,

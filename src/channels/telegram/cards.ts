@@ -135,7 +135,12 @@ function parts(shown: { readonly head: string; readonly tail: string }, hidden: 
 
 function keep(buttons: readonly CardButton[], options: RenderOptions): readonly CardButton[] {
   if (!options.withholdAllow) return buttons;
-  return buttons.filter((one) => one.action.kind !== "approval" || one.action.decision === "deny");
+  // What could not be attached could not be shown by a button either.
+  return buttons.filter(
+    ({ action }) =>
+      (action.kind !== "approval" || action.decision === "deny") &&
+      !(action.kind === "approval-action" && action.action === "full-command"),
+  );
 }
 
 /** What the buttons that are hidden here would decide. */

@@ -281,7 +281,9 @@ describe("discord adapter: in", () => {
   it("asks for the reason of a denial in a form, and answers an outdated button to its presser alone", async () => {
     await connected();
     const ref = await sentRef(outbound(approvalCard(), routeTo(room)));
-    const opened = await emulator.press(alice, ref.messageId, "Deny with reason…");
+    const menu = await emulator.press(alice, ref.messageId, "More…");
+    expect(menu.answered).toBe("message");
+    const opened = await emulator.press(alice, menu.original?.id ?? "", "Deny with reason…");
     expect(opened.modal).toMatchObject({
       title: "Deny with reason",
       fields: [{ id: "reason", label: "Why not?", required: false }],
@@ -290,7 +292,7 @@ describe("discord adapter: in", () => {
     expect(submitted.answered).toBe("deferredUpdate");
     expect(await event()).toMatchObject({
       action: { decision: "deny", comment: "it's unsafe" },
-      ref: { messageId: ref.messageId },
+      ref: { messageId: menu.original?.id },
     });
     const stored = emulator.world.message(room, ref.messageId);
     if (!stored) throw new Error("not stored");
@@ -502,7 +504,7 @@ describe("discord adapter: out", () => {
     await connected();
     emulator.fail(POST, { status: 413, error: "40005 Request entity too large" });
     await sentRef(outbound(approvalCard({ command: "x".repeat(6000) }), routeTo(room)));
-    expect(emulator.screenText(alice, room)).toContain("[Deny] [Deny with reason…]");
+    expect(emulator.screenText(alice, room)).toContain("[Deny] [More…]");
     expect(emulator.screenText(alice, room)).not.toContain("[Allow");
   });
 

@@ -53,7 +53,7 @@ describe("discord approval card", () => {
       { label: "Allow once", style: "success" },
       { label: "Allow always", style: "primary" },
       { label: "Deny", style: "danger" },
-      { label: "Deny with reason…", style: "plain" },
+      { label: "More…", style: "plain" },
     ]);
   });
 
@@ -92,12 +92,12 @@ describe("discord approval card", () => {
     expect(card.text).toMatch(/… \d+ characters not shown here …/);
     expect(card.file).toEqual({ name: "command-0a1b2c3d.txt", content: command });
     expect(JSON.stringify(card.components)).toContain("attachment://command-0a1b2c3d.txt");
-    expect(labels(card.components)).toEqual(["Allow once", "Deny", "Deny with reason…"]);
+    expect(labels(card.components)).toEqual(["Allow once", "Deny", "More…"]);
   });
 
   it("offers nothing but a denial when the whole command could not be attached", () => {
     const card = shown(approvalCard({ command: "x".repeat(6000) }), { withoutFiles: true });
-    expect(labels(card.components)).toEqual(["Deny", "Deny with reason…"]);
+    expect(labels(card.components)).toEqual(["Deny", "More…"]);
     expect(card.file).toBeUndefined();
   });
 

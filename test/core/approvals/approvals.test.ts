@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Approvals, createApprovals } from "../../../src/core/approvals/approvals.ts";
 import { type ApprovalRecord, type ApprovalRequest, slugOf } from "../../../src/core/approvals/record.ts";
+import { SNOOZE_MARGIN_MS, snoozeUntil } from "../../../src/core/approvals/snooze.ts";
 import { type Audit, createAudit } from "../../../src/core/audit/audit.ts";
 import { ExecError } from "../../../src/core/errors.ts";
 import type { AllowlistEntry } from "../../../src/core/policy/types.ts";
@@ -314,5 +315,146 @@ describe("taking back what an always stored", () => {
     expect(result.elsewhere).toBe(true);
     await eventually(async () => (await approvals.get(id))?.revoked !== undefined);
     expect(stored).toEqual([]);
+  });
+});
+
+const room: Route = { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1" };
+const dmOf = (id: string): Route => ({ channel: "slack", accountId: "default", chatType: "dm", chatId: id });
+
+/** A request that waits half an hour and is shown here. */
+async function shownIn(...shownAt: readonly Route[]): Promise<ApprovalRecord> {
+  const record = await ask({}, 1_800_000);
+  await approvals.annotate(record.id, { shownAt });
+  return record;
+}
+
+/** Time passes; the queue looks at the clock when there is something to do. */
+async function pass(ms: number): Promise<void> {
+  clock.advance(ms);
+  await state.queue.add({ name: "look-at-the-clock", data: {} });
+}
+
+describe("putting a request off", () => {
+  it("asks again in the same place after its time, once, though two pressed and one of them twice", async () => {
+    const record = await shownIn(room);
+    const pressed = await Promise.all(
+      [alice, alice, bob].map((actor) => approvals.snooze(record.id, actor, { route: room })),
+    );
+    expect(pressed.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(new Set(pressed.map(({ snooze }) => snooze.untilMs)).size).toBe(1);
+    expect((await approvals.get(record.id))?.snoozes).toHaveLength(1);
+    expect(reminders).toEqual([]);
+    await pass(SNOOZE_MS);
+    await eventually(() => reminders.length > 0);
+    expect(reminders).toMatchObject([{ id: record.id, place: routeKey(room) }]);
+    expect((await approvals.get(record.id))?.snoozes).toMatchObject([{ over: true }]);
+    // And may be put off again.
+    const again = await approvals.snooze(record.id, alice, { route: room });
+    expect(again.isNew).toBe(true);
+    expect((await approvals.get(record.id))?.snoozes).toHaveLength(1);
+  });
+
+  it("is for the place where it was pressed: another approver's card keeps its own time", async () => {
+    const record = await shownIn(dmOf("U1"), dmOf("U2"));
+    const linh: Actor = { ...alice, id: "U2", display: "Linh" };
+    // Slack names a direct message by its own id, the card was sent by the person's.
+    await approvals.snooze(record.id, linh, { route: dmOf("D777") });
+    expect((await approvals.get(record.id))?.snoozes).toMatchObject([{ by: { id: "U2" }, at: { chatId: "U2" } }]);
+    await pass(SNOOZE_MS);
+    await eventually(() => reminders.length > 0);
+    expect(reminders.map(({ place }) => place)).toEqual([routeKey(dmOf("U2"))]);
+  });
+
+  it("is silent when somebody decided meanwhile", async () => {
+    const record = await shownIn(room);
+    await approvals.snooze(record.id, alice, { route: room });
+    await approvals.resolve(record.id, "deny", bob);
+    await pass(SNOOZE_MS);
+    await eventually(async () => (await state.queue.counts("approval-remind")).delayed === 0);
+    await eventually(async () => (await state.queue.counts("approval-remind")).completed === 1);
+    expect(reminders).toEqual([]);
+  });
+
+  it("comes before the end: shortened to two minutes before it, and refused when that is now", async () => {
+    const record = await ask({}, 300_000);
+    await approvals.annotate(record.id, { shownAt: [room] });
+    const { snooze, shortened } = await approvals.snooze(record.id, alice, { route: room });
+    expect(shortened).toBe(true);
+    expect(snooze.untilMs).toBe(record.expiresAtMs - SNOOZE_MARGIN_MS);
+    const late = await ask({}, SNOOZE_MARGIN_MS);
+    await approvals.annotate(late.id, { shownAt: [room] });
+    expect(await codeOf(approvals.snooze(late.id, alice, { route: room }))).toBe("approval-not-offered");
+    expect((await approvals.get(late.id))?.snoozes).toBeUndefined();
+  });
+
+  it("is for who may decide it, and for what still waits", async () => {
+    const record = await shownIn(room);
+    expect(await codeOf(approvals.snooze(record.id, stranger, { route: room }))).toBe("not-authorized");
+    expect(await codeOf(approvals.snooze(record.id, agent, { route: room }))).toBe("not-authorized");
+    expect((await approvals.get(record.id))?.snoozes).toBeUndefined();
+    await approvals.resolve(record.id, "allow-once", bob);
+    expect(await codeOf(approvals.snooze(record.id, alice))).toBe("approval-already-decided");
+    const expired = await shownIn(room);
+    clock.advance(1_800_000);
+    expect(await codeOf(approvals.snooze(expired.id, alice))).toBe("approval-expired");
+    expect(await codeOf(approvals.snooze("deadbeef", alice))).toBe("approval-unknown");
+  });
+
+  it("is made good at the next start when a kill came between the record and its reminder", async () => {
+    const record = await shownIn(room);
+    const found = await state.store.get<ApprovalRecord>("approval", record.id);
+    const untilMs = clock.now() + SNOOZE_MS;
+    await state.store.compareAndSet("approval", record.id, found?.version ?? 0, {
+      ...found?.value,
+      snoozes: [{ by: alice, untilMs, at: room }],
+    });
+    await state.queue.close({ drainMs: 100 });
+    await state.store.close();
+    clock.advance(SNOOZE_MS);
+    const reopened = await openState({ stateDir: state.stateDir, clock, newId: () => crypto.randomUUID() });
+    state = { ...state, ...reopened };
+    approvals = open();
+    await approvals.start(async () => {});
+    await eventually(() => reminders.length === 1);
+    expect(reminders).toEqual([{ id: record.id, place: routeKey(room), token: String(untilMs) }]);
+  });
+
+  it.each([
+    ["in time", 600_000, 1_800_000, { untilMs: 600_000, shortened: false }],
+    ["exactly two minutes before the end", 1_680_000, 1_800_000, { untilMs: 1_680_000, shortened: false }],
+    ["too long", 1_680_001, 1_800_000, { untilMs: 1_680_000, shortened: true }],
+    ["too late", 600_000, 120_000, undefined],
+  ])("%s", (_name, snoozeMs, expiresAtMs, expected) => {
+    expect(snoozeUntil({ nowMs: 0, snoozeMs, expiresAtMs })).toEqual(expected);
+  });
+});
+
+describe("asking once more", () => {
+  it("is marked once, by whoever was first, only where nobody decided", async () => {
+    const record = await ask();
+    expect(await approvals.markAskedAgain(record.id, alice, undefined)).toBe(false);
+    await approvals.cancel(record.id, "Cancelled by /stop.");
+    const newId = crypto.randomUUID();
+    const marks = await Promise.all([alice, bob].map((actor) => approvals.markAskedAgain(record.id, actor, newId)));
+    expect(marks.filter(Boolean)).toHaveLength(1);
+    expect((await approvals.get(record.id))?.askedAgain).toMatchObject({ by: marks[0] ? alice : bob, id: newId });
+    const denied = await ask();
+    await approvals.resolve(denied.id, "deny", bob);
+    expect(await approvals.markAskedAgain(denied.id, alice, newId)).toBe(false);
+    const fell = await ask({ fallback: { plan: request.plan, binding: request.binding } });
+    await pass(60_000);
+    await eventually(async () => (await approvals.get(fell.id))?.status === "expired");
+    expect(await approvals.markAskedAgain(fell.id, alice, newId)).toBe(false);
+  });
+
+  it("shows a request to who asked and to who may decide it, to nobody else", async () => {
+    const record = await ask({ requester: stranger });
+    expect((await approvals.examine(record.id, stranger)).as).toBe("requester");
+    expect((await approvals.examine(record.id, bob)).as).toBe("approver");
+    const other = await ask({ requester: alice });
+    expect(await codeOf(approvals.examine(other.id, stranger))).toBe("not-authorized");
+    expect(await codeOf(approvals.examine(other.id, { ...stranger, kind: "agent" }))).toBe("not-authorized");
+    const byAgent = await ask({ requester: agent });
+    expect(await codeOf(approvals.examine(byAgent.id, agent))).toBe("not-authorized");
   });
 });

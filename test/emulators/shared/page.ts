@@ -14,6 +14,8 @@ export interface PageButton {
   readonly confirm?: string;
   /** A closed list under this label; picking one presses it. */
   readonly options?: readonly { readonly id: string; readonly label: string }[];
+  /** It opens a menu of these. */
+  readonly menu?: readonly PageButton[];
 }
 
 export interface PageMessage {
@@ -92,7 +94,10 @@ nav li[aria-current] button{background:#ffffff33}main{flex:1;display:flex;flex-d
 .only{color:#616061;font-size:12px}.body{overflow-wrap:anywhere}.body pre{background:#f8f8f8;border:1px solid #ddd;border-radius:4px;padding:8px;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ui-monospace,"DejaVu Sans Mono",monospace}
 .body code{background:#f0f0f2;border:1px solid #ddd;border-radius:3px;padding:0 3px;font:12px/1.5 ui-monospace,"DejaVu Sans Mono",monospace;color:#c01343}.body pre code{border:0;background:none;color:inherit;padding:0}
 .row{display:flex;flex-wrap:wrap;gap:8px;margin:6px 0}.row button{font:inherit;font-weight:700;padding:4px 12px;border-radius:4px;border:1px solid #bbb;background:#fff;cursor:pointer}
-.row select{font:inherit;max-width:100%;padding:6px 10px;border-radius:4px;border:1px solid #bbb;background:#fff}.row button.primary{background:#1264a3;border-color:#1264a3;color:#fff}.row button.success{background:#007a5a;border-color:#007a5a;color:#fff}.row button.danger{background:#e01e5a;border-color:#e01e5a;color:#fff}
+.row select{font:inherit;max-width:100%;padding:6px 10px;border-radius:4px;border:1px solid #bbb;background:#fff}
+.menu{position:relative}.menu summary{list-style:none;font-weight:700;padding:4px 12px;border-radius:4px;border:1px solid #bbb;cursor:pointer}.menu summary::-webkit-details-marker{display:none}
+.menu div{position:absolute;z-index:1;top:calc(100% + 4px);left:0;min-width:190px;padding:6px 0;background:#fff;border:1px solid #ccc;border-radius:8px;box-shadow:0 4px 14px #0003}
+.menu div button{display:block;width:100%;text-align:left;border:0;border-radius:0;background:none;font-weight:400;padding:5px 14px}.row button.primary{background:#1264a3;border-color:#1264a3;color:#fff}.row button.success{background:#007a5a;border-color:#007a5a;color:#fff}.row button.danger{background:#e01e5a;border-color:#e01e5a;color:#fff}
 #composer{display:flex;gap:8px;padding:12px 20px;border-top:1px solid #ddd}#composer input{flex:1;font:inherit;padding:8px}
 #toast{position:fixed;right:20px;top:20px;margin:0;padding:10px 14px;background:#1d1c1d;color:#fff;border-radius:6px}#toast:empty{display:none}
 dialog{border:1px solid #bbb;border-radius:8px;width:min(460px,calc(100vw - 24px))}dialog textarea,dialog input{width:100%;font:inherit;padding:6px}
@@ -124,8 +129,10 @@ function message(m){
   li.dataset.id=m.id;if(m.accent)li.style.setProperty("--accent",m.accent);
   const card=m.accent?li.querySelector(".body"):li;
   const list=(b)=>{const s=el("select",{},el("option",{textContent:b.label,value:"",selected:true}),...b.options.map((o)=>el("option",{textContent:o.label,value:o.id})));s.onchange=()=>act("press",user,m.id,s.value);return s};
-  for(const row of m.buttons)card.append(el("div",{className:"row"},...row.map((b)=>{if(b.options)return list(b);const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>{if(!b.confirm||confirm(b.confirm))act("press",user,m.id,b.id)}});e.dataset.action=b.id;return e})));
+  for(const row of m.buttons)card.append(el("div",{className:"row"},...row.map((b)=>b.options?list(b):b.menu?menu(m,b):press(m,b))));
   return li}
+function menu(m,b){const d=el("details",{className:"menu"},el("summary",{textContent:b.label,ariaLabel:b.label==="⋯"?"More actions":b.label}),el("div",{},...b.menu.map((o)=>press(m,o))));return d}
+function press(m,b){const e=el("button",{type:"button",className:b.style,textContent:b.label,disabled:!!b.disabled,onclick:()=>{if(!b.confirm||confirm(b.confirm))act("press",user,m.id,b.id)}});e.dataset.action=b.id;return e}
 function modal(m){const d=$("modal");if(!m){if(d.open)d.close();return}if(d.open)return;
   const form=el("form",{method:"dialog"},el("h2",{textContent:m.title}),...m.fields.map((f)=>el("label",{},f.label,el(f.multiline?"textarea":"input",{name:f.id,required:!f.optional,rows:4}))),
     el("div",{className:"row"},el("button",{type:"button",textContent:m.close,onclick:()=>act("closeModal",user)}),el("button",{className:"primary",textContent:m.submit})));

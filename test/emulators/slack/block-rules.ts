@@ -131,17 +131,7 @@ function checkElement(element: Json, add: (text: string) => void, actionIds: Set
     if (actionIds.has(actionId)) add(`action_id "${actionId}" already exists for another element`);
     actionIds.add(actionId);
   }
-  if (element.type === "static_select") {
-    const options = (element.options ?? []) as Json[];
-    if (options.length === 0 || options.length > 100) add("static_select takes 1 to 100 options");
-    if (element.placeholder !== undefined) checkText(element.placeholder, 150, add, "placeholder", "plain_text");
-    for (const option of options) {
-      checkText(option.text, 75, add, "option", "plain_text");
-      if (option.description !== undefined) checkText(option.description, 75, add, "option description", "plain_text");
-      const { length } = String(option.value ?? "");
-      if (length === 0 || length > 150) add("option value takes 1 to 150 characters");
-    }
-  }
+  if (element.type === "overflow" || element.type === "static_select") checkMenu(element, add);
   if (element.type !== "button") return;
   checkText(element.text, 75, add, "button", "plain_text");
   if (String(element.value ?? "").length > 2000) add("button value longer than 2000 characters");
@@ -155,6 +145,24 @@ function checkElement(element: Json, add: (text: string) => void, actionIds: Set
   checkText(confirm.text, 300, add, "confirm text");
   checkText(confirm.confirm, 30, add, "confirm button", "plain_text");
   checkText(confirm.deny, 30, add, "deny button", "plain_text");
+}
+
+/** block-elements/overflow-menu-element and select-menu-element#static_select, composition-objects/option-object */
+function checkMenu(element: Json, add: (text: string) => void): void {
+  const options = (element.options ?? []) as Json[];
+  const isOverflow = element.type === "overflow";
+  const [least, most] = isOverflow ? [2, 5] : [1, 100];
+  if (options.length < least || options.length > most) add(`${String(element.type)} takes ${least} to ${most} options`);
+  if (!isOverflow && element.placeholder !== undefined)
+    checkText(element.placeholder, 150, add, "placeholder", "plain_text");
+  for (const option of options) {
+    checkText(option.text, 75, add, "option", "plain_text");
+    if (option.description !== undefined) checkText(option.description, 75, add, "option description", "plain_text");
+    const value = String(option.value ?? "");
+    if (value.length === 0 || value.length > 150) add("option value takes 1 to 150 characters");
+  }
+  const values = options.map(({ value }) => value);
+  if (new Set(values).size < values.length) add("option values must be unique");
 }
 
 function checkText(value: unknown, max: number, add: (text: string) => void, what: string, type?: string): void {

@@ -10,5 +10,5 @@ export const slackPageTheme: PageTheme = {
 @media (prefers-color-scheme:dark){.slack,.slack main{background:#1a1d21;color:#d1d2d3}.slack nav{background:#19171d}.slack .who small,.slack .only,.slack .body footer{color:#9a9b9e}.slack .app{background:#35373b;color:#d1d2d3}
 .slack .body pre,.slack .body code,.slack .file{background:#222529;border-color:#3b3d42;color:#d1d2d3}.slack .body code{color:#e8912d}.slack .body pre code{color:inherit}.slack .row button{background:#1a1d21;border-color:#565856;color:#d1d2d3}
 .slack .row button.primary{background:#007a5a;border-color:#007a5a;color:#fff}.slack .row button.danger{background:#e01e5a;border-color:#e01e5a;color:#fff}.slack #composer{border-color:#35373b}.slack #composer input,.slack nav select{background:#222529;border-color:#565856;color:#d1d2d3}
-.slack dialog{background:#1a1d21;color:#d1d2d3;border-color:#565856}.slack dialog textarea,.slack dialog input{background:#222529;color:#d1d2d3;border-color:#565856}}`,
+.slack .menu summary,.slack .menu div{background:#1a1d21;border-color:#565856;color:#d1d2d3}.slack .menu div button{background:none;border:0;color:inherit}.slack dialog{background:#1a1d21;color:#d1d2d3;border-color:#565856}.slack dialog textarea,.slack dialog input{background:#222529;color:#d1d2d3;border-color:#565856}}`,
 };

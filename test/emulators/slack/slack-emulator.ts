@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import type { Fault } from "../shared/faults.ts";
 import type { EmulatorReply, EmulatorRequest } from "../shared/http.ts";
-import type { PageModal, PageState, PageTheme } from "../shared/page.ts";
+import type { PageButton, PageModal, PageState, PageTheme } from "../shared/page.ts";
 import type { PersonApi } from "../shared/person.ts";
 import { CUT, EmulatorServer, type PersonAct, type StartOptions } from "../shared/server.ts";
 import { checkSchema, compileSchemas } from "./block-rules.ts";
@@ -162,15 +162,16 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     return result;
   }
 
+  /** A button by its label or action id; a choice of a menu by its label or value. */
   async press(user: string, messageId: string, button: string): Promise<PressResult> {
     const message = this.workspace.messages.find((m) => m.ts === messageId && !m.deleted);
     if (message === undefined) throw new Error(`No message ${messageId}.`);
     const conversation = this.placeOf(user, message.channel);
-    const [block, element] = findButton(message, button);
-    const payload = this.blockActions(user, conversation, message, block, element);
+    const pressed = findButton(message, button);
+    const payload = this.blockActions(user, conversation, message, pressed);
     // The vendor's type says `enterprise?: object`; Slack sends null outside Enterprise Grid.
     const { enterprise: _enterprise, ...typed } = payload;
-    if (element.chosen === undefined) this.checkOutgoing("SlackBlockButton", typed);
+    if (pressed.option === undefined) this.checkOutgoing("SlackBlockButton", typed);
     const result = await this.delivery.interact("interactive", payload);
     return { outcome: result.kind === "ack" ? "ok" : "operation_timeout" };
   }
@@ -274,7 +275,11 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
       .visibleTo(user, chat)
       .map((message) => {
         const drawn = drawMessage(message.text, message.blocks, this.names);
-        const buttons = buttonsOf(message).map(([, element]) => `[${textOf(element.text)}]`);
+        const buttons = elementsOf(message).map(([, element]) =>
+          element.options === undefined
+            ? `[${textOf(element.text)}]`
+            : `[${menuLabel(element)}: ${(element.options as Json[]).map((one) => textOf(one.text)).join(" | ")}]`,
+        );
         const files = message.files.map((file) => `(file ${file.name})`);
         const lead = message.threadTs !== undefined && message.threadTs !== message.ts ? "  " : "";
         const only = message.onlyFor === undefined ? "" : " (only you)";
@@ -286,9 +291,14 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
       .join("\n");
   }
 
-  /** Labels of a message's buttons, in order. */
+  /** Labels of a message's buttons and of what its lists hold, in order. */
   buttons(message: SlackMessage): string[] {
-    return buttonsOf(message).map(([, element]) => textOf(element.text));
+    return pressablesOf(message).flatMap((one) => (isBehindDots(one.element) ? [] : [one.label]));
+  }
+
+  /** Labels of what stands behind a message's three dots, in order. */
+  choices(message: SlackMessage): string[] {
+    return pressablesOf(message).flatMap((one) => (isBehindDots(one.element) ? [one.label] : []));
   }
 
   modalOf(user: string): Json | undefined {
@@ -472,8 +482,7 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
     user: string,
     conversation: Conversation,
     message: SlackMessage,
-    block: Json,
-    element: Json,
+    { block, element, option }: Pressable,
   ): Json {
     return {
       type: "block_actions",
@@ -497,12 +506,13 @@ export class SlackEmulator extends EmulatorServer implements PersonApi<SlackMess
       response_url: this.newResponseUrl(conversation.id, user, message.ts),
       actions: [
         {
+          type: element.type,
           action_id: element.action_id,
           block_id: block.block_id ?? "generated",
+          ...(option === undefined ? { text: element.text } : { selected_option: option }),
+          ...(element.value === undefined ? {} : { value: element.value }),
           action_ts: this.workspace.newTs(),
-          ...(element.chosen === undefined
-            ? { type: "button", text: element.text, ...(element.value === undefined ? {} : { value: element.value }) }
-            : { type: "static_select", placeholder: element.placeholder, selected_option: element.chosen }),
+          ...(element.placeholder === undefined ? {} : { placeholder: element.placeholder }),
         },
       ],
     };
@@ -619,51 +629,76 @@ function textOf(object: unknown): string {
   return String((object as Json | undefined)?.text ?? "");
 }
 
-function buttonsOf(message: SlackMessage): [block: Json, element: Json][] {
+function elementsOf(message: SlackMessage): [block: Json, element: Json][] {
   return message.blocks
     .filter((block) => block.type === "actions")
-    .flatMap((block) =>
-      ((block.elements ?? []) as Json[]).flatMap(pressable).map((element): [Json, Json] => [block, element]),
-    );
+    .flatMap((block) => ((block.elements ?? []) as Json[]).map((element): [Json, Json] => [block, element]));
 }
 
-/** Each option of a list is picked as a button is pressed. */
-function pressable(element: Json): Json[] {
-  if (element.type !== "static_select") return [element];
-  return ((element.options ?? []) as Json[]).map((chosen) => ({ ...element, text: chosen.text, chosen }));
+interface Pressable {
+  readonly block: Json;
+  readonly element: Json;
+  readonly label: string;
+  /** What a page presses it by. */
+  readonly id: string;
+  /** Of a menu. */
+  readonly option?: Json;
 }
 
-function findButton(message: SlackMessage, wanted: string): [Json, Json] {
-  const found = buttonsOf(message).find(
-    ([, element]) => element.action_id === wanted || textOf(element.text) === wanted,
-  );
+/** Buttons, and what stands in menus. */
+function pressablesOf(message: SlackMessage): Pressable[] {
+  return elementsOf(message).flatMap(([block, element]): Pressable[] => {
+    const options = element.options as Json[] | undefined;
+    if (options === undefined) {
+      return [{ block, element, label: textOf(element.text), id: String(element.action_id) }];
+    }
+    return options.map((option) => ({
+      ...{ block, element, option },
+      label: textOf(option.text),
+      id: String(option.value),
+    }));
+  });
+}
+
+function findButton(message: SlackMessage, wanted: string): Pressable {
+  const all = pressablesOf(message);
+  const found = all.find(({ id, label }) => id === wanted || label === wanted);
   if (found === undefined) {
-    const labels = buttonsOf(message).map(([, element]) => textOf(element.text));
-    throw new Error(`No button "${wanted}"; there is ${labels.join(", ") || "none"}.`);
+    throw new Error(`No button "${wanted}"; there is ${all.map(({ label }) => label).join(", ") || "none"}.`);
   }
   return found;
 }
 
+function isBehindDots(element: Json): boolean {
+  return element.type === "overflow";
+}
+
+/** What a closed menu shows. */
+function menuLabel(element: Json): string {
+  return isBehindDots(element) ? "⋯" : textOf(element.placeholder);
+}
+
 function buttonRows(message: SlackMessage): PageState["messages"][number]["buttons"] {
-  const all = buttonsOf(message).map(([, element]) => element);
-  const picks = all.filter((element) => element.chosen !== undefined);
-  const list = picks.map((element) => ({
-    id: textOf(element.text),
-    label: [textOf(element.text), textOf((element.chosen as Json).description)].filter(Boolean).join(" · "),
-  }));
-  if (list.length > 0)
-    return [[{ id: "list", label: textOf(picks[0]?.placeholder), style: "plain" as const, options: list }]];
-  const row = all.map((element) => {
+  const all = pressablesOf(message);
+  const row = elementsOf(message).map(([, element]): PageButton => {
     const confirm = element.confirm as Json | undefined;
+    if (element.options !== undefined) {
+      const choices = all.filter((one) => one.element === element);
+      const closed = { id: String(element.action_id), label: menuLabel(element), style: "plain" } as const;
+      return isBehindDots(element)
+        ? { ...closed, menu: choices.map(({ id, label }) => ({ id, label, style: "plain" })) }
+        : {
+            ...closed,
+            options: choices.map(({ id, label, option }) => ({
+              id,
+              label: [label, textOf(option?.description)].filter(Boolean).join(" · "),
+            })),
+          };
+    }
     return {
       id: String(element.action_id),
       label: textOf(element.text),
-      style:
-        element.style === "primary"
-          ? ("success" as const)
-          : element.style === "danger"
-            ? ("danger" as const)
-            : ("plain" as const),
+      style: element.style === "primary" ? "success" : element.style === "danger" ? "danger" : "plain",
       ...(confirm === undefined ? {} : { confirm: `${textOf(confirm.title)}\n${textOf(confirm.text)}` }),
     };
   });

@@ -311,7 +311,7 @@ export const answers = {
   "request.snoozed.short": "The request expires in {left}, so I ask again here in {time}.",
   "request.snoozed.already": "{who} has put it off already; it is asked again here in {time}.",
   "request.command": "The whole command of request {slug}",
-  "request.command.print": "{characters} characters, SHA-256 {sha256}",
+  "request.command.print": "{characters} characters, SHA-256 {hash}",
   "request.command.masked": "{characters} characters; secrets are masked here ({masked}), the real text will run.",
   "request.running": "running",
   "request.inLine": "waits in line",

@@ -315,7 +315,7 @@ export const answers = translation<typeof english>()({
   "request.snoozed.short": "Het verzoek verloopt over {left}, dus ik vraag het hier over {time} opnieuw.",
   "request.snoozed.already": "{who} heeft het al uitgesteld; het wordt hier over {time} opnieuw gevraagd.",
   "request.command": "De hele opdracht van verzoek {slug}",
-  "request.command.print": "{characters} tekens, SHA-256 {sha256}",
+  "request.command.print": "{characters} tekens, SHA-256 {hash}",
   "request.command.masked":
     "{characters} tekens; geheimen zijn hier afgeschermd ({masked}), de echte tekst wordt uitgevoerd.",
   "request.running": "loopt",

@@ -311,7 +311,7 @@ export const answers = translation<typeof english>()({
   "request.snoozed.short": "O pedido expira em {left}, então pergunto de novo aqui em {time}.",
   "request.snoozed.already": "{who} já adiou; pergunto de novo aqui em {time}.",
   "request.command": "O comando inteiro do pedido {slug}",
-  "request.command.print": "{characters} caracteres, SHA-256 {sha256}",
+  "request.command.print": "{characters} caracteres, SHA-256 {hash}",
   "request.command.masked":
     "{characters} caracteres; segredos estão ocultos aqui ({masked}), o texto real será executado.",
   "request.running": "em execução",

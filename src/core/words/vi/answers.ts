@@ -311,7 +311,7 @@ export const answers = translation<typeof english>()({
   "request.snoozed.short": "Yêu cầu hết hạn sau {left}, nên tôi sẽ hỏi lại tại đây sau {time}.",
   "request.snoozed.already": "{who} đã hoãn rồi; sẽ hỏi lại tại đây sau {time}.",
   "request.command": "Toàn bộ lệnh của yêu cầu {slug}",
-  "request.command.print": "{characters} ký tự, SHA-256 {sha256}",
+  "request.command.print": "{characters} ký tự, SHA-256 {hash}",
   "request.command.masked":
     "{characters} ký tự; thông tin bí mật bị che ở đây ({masked}), lệnh thật vẫn được chạy nguyên văn.",
   "request.running": "đang chạy",
