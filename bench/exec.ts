@@ -6,13 +6,23 @@
  * Times are medians. "ratio" is ours to the control; for floods it is control to ours (1 means as fast).
  */
 import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { spawn as spawnPty } from "node-pty";
+import { systemClock } from "../src/core/clock.ts";
+import { type Config, configSchema } from "../src/core/config/schema.ts";
 import { createProcessTool } from "../src/core/exec/process-tool.ts";
+import { sandboxSettings } from "../src/core/exec/sandbox-settings.ts";
+import { bwrapOptions } from "../src/core/hosts/sandbox/bwrap-options.ts";
+import { createSandboxHost } from "../src/core/hosts/sandbox/sandbox-host.ts";
+import { Sandboxes } from "../src/core/hosts/sandbox/sandboxes.ts";
 import { processLimits } from "../src/core/process/limits.ts";
 import { ProcessSessions } from "../src/core/process/registry.ts";
 import { createSupervisor } from "../src/core/process/supervisor.ts";
 
+const BWRAP = "/usr/bin/bwrap";
 const FLOOD_BYTES = 100 * 1024 * 1024;
 const FLOOD_ROUNDS = 9;
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -150,6 +160,62 @@ async function waitingPoll(): Promise<void> {
   );
 }
 
+/** A command in a sandbox beside bubblewrap started by hand with the same options and the same shell. */
+async function sandboxed(): Promise<void> {
+  if (!existsSync(BWRAP)) {
+    console.log(`${"true in a sandbox".padEnd(46)} bubblewrap is not installed`);
+    return;
+  }
+  const stateDir = mkdtempSync(join(tmpdir(), "openclaw-bench-"));
+  const config = configSchema.parse({ agents: { defaults: { sandbox: { mode: "all" } } } }) as Config;
+  const sandboxes = new Sandboxes({
+    settings: (agentId) => sandboxSettings(config, agentId, stateDir),
+    roots: () => [],
+    ...{ stateDir, homes: [homedir()], clock: systemClock, path: [], onError: console.error },
+  });
+  const host = createSandboxHost({ supervisor, sandboxes });
+  const place = sandboxes.place("main", "agent:main:main");
+  const { features } = await sandboxes.engine(place);
+  const layout = sandboxes.layout(place);
+  const options = bwrapOptions(layout, features, {
+    chdir: "/workspace",
+    env: { PATH: "/usr/bin:/bin", HOME: "/workspace" },
+    terminal: false,
+  });
+  const byHand = (): Promise<number> => {
+    const filter = layout.filter === undefined ? "ignore" : openSync(layout.filter, "r");
+    const since = performance.now();
+    const child = spawn(BWRAP, [...options, "--", "/bin/sh", "-lc", "true"], {
+      cwd: "/",
+      env: {},
+      detached: true,
+      // The filter of system calls is read from descriptor 8.
+      stdio: ["ignore", "pipe", "pipe", ...Array<"ignore">(5).fill("ignore"), filter],
+    });
+    if (filter !== "ignore") closeSync(filter);
+    child.stdout?.resume();
+    child.stderr?.resume();
+    return new Promise((resolve, reject) =>
+      child.on("close", (code) =>
+        code === 0 ? resolve(performance.now() - since) : reject(new Error(`bwrap ended with ${code}`)),
+      ),
+    );
+  };
+  const inSandbox = async (): Promise<number> => {
+    const since = performance.now();
+    const handle = await host.run({
+      ...{ plan: { kind: "verbatim", text: "true" }, cwd: sandboxes.workdir(undefined, "main", "agent:main:main") },
+      ...{ env: {}, marks: { OPENCLAW_RUN_ID: `bench:${++runs}` }, pathPrepend: [], pty: false, stdin: "closed" },
+      ...{ agentId: "main", sessionKey: "agent:main:main" },
+    });
+    const { exitCode } = await handle.ended;
+    if (exitCode !== 0) throw new Error(`the sandbox ended with ${exitCode}`);
+    return performance.now() - since;
+  };
+  await compare("true in a sandbox (control: bwrap by hand)", byHand, inSandbox);
+  rmSync(stateDir, { recursive: true, force: true });
+}
+
 async function backgroundStart(): Promise<void> {
   const took: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -201,6 +267,7 @@ await compare(
   () => plainPty("true"),
   () => ours("true", true),
 );
+await sandboxed();
 await backgroundStart();
 await waitingPoll();
 await flood("100 MB in one line", `head -c ${FLOOD_BYTES} /dev/zero | tr '\\0' x`);

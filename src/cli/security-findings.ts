@@ -8,6 +8,8 @@ import {
   scopesOf,
 } from "../core/approvals/approvals-document.ts";
 import type { Config } from "../core/config/schema.ts";
+import type { SandboxSettings } from "../core/exec/sandbox-settings.ts";
+import { findAgent } from "../core/exec/settings.ts";
 import { INTERPRETERS, nameIn, SHELLS } from "../core/policy/program-kinds.ts";
 import { hasBuiltinProfile, isNeverSafe } from "../core/policy/safe-bins.ts";
 import type { EffectivePolicy } from "../core/policy/types.ts";
@@ -28,6 +30,10 @@ export interface SecurityInput {
   readonly approvals: ApprovalsDocument | undefined;
   readonly agents: readonly { readonly id: string; readonly policy: EffectivePolicy }[];
   readonly home: string;
+  /** The sandbox of each agent. */
+  readonly sandboxes: readonly SandboxSettings[];
+  /** Whoever runs this is root. */
+  readonly root: boolean;
 }
 
 const MANY_PEOPLE = 25;
@@ -39,6 +45,7 @@ export function securityFindings(input: SecurityInput): SecurityFinding[] {
     ...ruleFindings(input),
     ...safeBinFindings(input),
     ...elevatedFindings(input),
+    ...sandboxFindings(input),
     ...toolFindings(input),
     ...modelFindings(input),
   ];
@@ -267,6 +274,60 @@ function elevatedFindings({ config }: SecurityInput): SecurityFinding[] {
         remedy: `Shorten tools.elevated.allowFrom.${channel}.`,
       });
     }
+  }
+  return found;
+}
+
+function sandboxFindings({ config, sandboxes, root }: SecurityInput): SecurityFinding[] {
+  const found: SecurityFinding[] = [];
+  const hostOf = (id: string) => findAgent(config, id)?.tools?.exec?.host ?? config.tools.exec.host ?? "auto";
+  const on = sandboxes.filter(({ mode }) => mode !== "off");
+  const names = (agents: readonly SandboxSettings[]) => agents.map(({ agentId }) => agentId).join(", ");
+  const left = on.filter(({ agentId }) => ["gateway", "node"].includes(hostOf(agentId)));
+  if (left.length > 0) {
+    found.push({
+      id: "tools.exec.host_leaves_sandbox",
+      level: "warn",
+      message: `Sessions of ${names(left)} are sandboxed, but tools.exec.host sends their commands elsewhere.`,
+      remedy: "openclaw-exec config set tools.exec.host auto",
+    });
+  }
+  const { docker, mode } = config.agents.defaults.sandbox;
+  const limited = docker.binds.length > 0 || docker.memory !== undefined || docker.pidsLimit !== undefined;
+  if (on.length === 0 && mode === "off" && limited) {
+    found.push({
+      id: "sandbox.docker_config_mode_off",
+      level: "info",
+      message: "agents.defaults.sandbox.docker is set, but no session is sandboxed.",
+      remedy: "openclaw-exec config set agents.defaults.sandbox.mode all",
+    });
+  }
+  const binds = on.flatMap((one) => one.docker.binds);
+  const external = on.filter((one) => one.docker.dangerouslyAllowExternalBindSources && one.docker.binds.length > 0);
+  if (external.length > 0) {
+    found.push({
+      id: "sandbox.dangerous_bind_mount",
+      level: external.some((one) => one.docker.binds.some((bind) => !bind.endsWith(":ro"))) ? "critical" : "warn",
+      message: `Directories outside the workspaces may be handed into sandboxes: ${[...new Set(binds)].join(", ")}.`,
+      remedy: "Bind them :ro, or take away dangerouslyAllowExternalBindSources.",
+    });
+  }
+  const relative = binds.filter((bind) => !bind.startsWith("/"));
+  if (relative.length > 0) {
+    found.push({
+      id: "sandbox.bind_mount_non_absolute",
+      level: "warn",
+      message: `Not absolute, so every command of these sandboxes is refused: ${relative.join(", ")}.`,
+      remedy: "Write the whole path in agents.defaults.sandbox.docker.binds.",
+    });
+  }
+  if (on.length > 0 && root) {
+    found.push({
+      id: "sandbox.made_by_root",
+      level: "warn",
+      message: "To the kernel, what runs in a sandbox made by root is root without capabilities.",
+      remedy: "Run the gateway as an account of its own.",
+    });
   }
   return found;
 }

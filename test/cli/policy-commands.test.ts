@@ -171,6 +171,38 @@ describe("security audit", () => {
   });
 });
 
+describe("security audit of sandboxes", () => {
+  const found = async (config: string) => {
+    const home = cliHome();
+    writeFileSync(join(home.dir, "openclaw.json"), config, { mode: 0o600 });
+    const { findings } = JSON.parse((await run(home, "security", "audit", "--json")).out);
+    return (findings as { id: string; level: string }[])
+      .filter(({ id }) => /sandbox/.test(id))
+      .map(({ id, level }) => `${level} ${id}`);
+  };
+  const root = process.getuid?.() === 0 ? ["warn sandbox.made_by_root"] : [];
+
+  test.each<[string, readonly string[]]>([
+    [`{tools: {exec: {mode: "ask"}}}`, []],
+    [`{tools: {exec: {host: "sandbox"}}}`, ["warn tools.exec.host_sandbox_no_sandbox_defaults"]],
+    [
+      `{tools: {exec: {host: "gateway"}}, agents: {defaults: {sandbox: {mode: "all"}}}}`,
+      ["warn tools.exec.host_leaves_sandbox", ...root],
+    ],
+    [`{agents: {defaults: {sandbox: {docker: {memory: "1g"}}}}}`, ["info sandbox.docker_config_mode_off"]],
+    [
+      `{agents: {defaults: {sandbox: {mode: "all", docker: {binds: ["/a:/a"], dangerouslyAllowExternalBindSources: true}}}}}`,
+      ["critical sandbox.dangerous_bind_mount", ...root],
+    ],
+    [
+      `{agents: {defaults: {sandbox: {mode: "all", docker: {binds: ["a:/a:ro"]}}}}}`,
+      ["warn sandbox.bind_mount_non_absolute", ...root],
+    ],
+  ])("%s", async (config, ids) => {
+    expect(await found(config)).toEqual(ids);
+  });
+});
+
 describe("doctor", () => {
   test("says which way commands are started", async () => {
     const directly = loadDirectSpawn() !== undefined;

@@ -123,7 +123,7 @@ describeWithBwrap("sandbox list and recreate", () => {
     expect((await cli("sandbox", "recreate", "--all", "--force")).out).toMatch(/^Removed agent-main-/);
     await handle.ended;
     expect(output).toBe("up\ncleaned\n");
-    expect(readdirSync(join(world.stateDir, "sandboxes")).filter((name) => !name.startsWith(".etc-"))).toEqual([]);
+    expect(readdirSync(join(world.stateDir, "sandboxes")).filter((name) => !name.startsWith("."))).toEqual([]);
   });
 
   it("unused directories are removed by age, those in use and others' files are not", async () => {
@@ -149,7 +149,7 @@ describeWithBwrap("sandbox list and recreate", () => {
     expect(existsSync(join(root, old))).toBe(false);
     expect(
       readdirSync(root)
-        .filter((name) => !name.startsWith(".etc-"))
+        .filter((name) => !name.startsWith("."))
         .sort(),
     ).toEqual(["mine", used].sort());
     busy.stop("manual-cancel");

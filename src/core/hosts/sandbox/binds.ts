@@ -55,13 +55,31 @@ const SYSTEM_TARGETS = [
   "/sys",
 ];
 
+/** What no sandbox may see. */
+export interface Secrets {
+  readonly homes: readonly string[];
+  /** State directory, and where private directories are. */
+  readonly own: readonly string[];
+}
+
+/** `path` is of the system, or something secret is in it: what holds it shows it just as well. */
+export function holdsSecrets(path: string, secrets: Secrets): boolean {
+  return (
+    BLOCKED.some((one) => isWithin(path, one) || isWithin(one, path)) ||
+    ofAccount(secrets).some((one) => isWithin(one, path))
+  );
+}
+
+function ofAccount({ homes, own }: Secrets): string[] {
+  return [...own, ...homes.flatMap((home) => BLOCKED_AT_HOME.map((name) => posix.join(home, name)))];
+}
+
 export interface BindRules {
   /** Real paths of all agents' workspaces. */
   readonly workspaces: readonly string[];
   /** Those that sandboxed commands can write in. */
   readonly writable: readonly string[];
-  readonly homes: readonly string[];
-  readonly stateDir: string;
+  readonly secrets: Secrets;
   /** Targets of the workspace mounts. */
   readonly reserved: readonly string[];
   readonly allowExternal: boolean;
@@ -83,16 +101,9 @@ export function bindProblem(
   const touches = (one: string): boolean => isWithin(target, one) || isWithin(one, target);
   if (!rules.allowReserved && rules.reserved.some(touches)) return "target-reserved";
   const ours = rules.workspaces.some((folder) => isWithin(real.path, folder));
-  // What holds a blocked directory shows it just as well.
-  const shows = (one: string): boolean => isWithin(real.path, one) || isWithin(one, real.path);
-  const ofAccounts = [
-    "/root",
-    rules.stateDir,
-    ...rules.homes.flatMap((home) => BLOCKED_AT_HOME.map((name) => posix.join(home, name))),
-  ];
-  if (BLOCKED.some(shows)) return "source-blocked";
+  if (holdsSecrets(real.path, rules.secrets)) return "source-blocked";
   // A workspace may well be in /root or in the state directory, and its files are what it is for.
-  if (!ours && ofAccounts.some(shows)) return "source-blocked";
+  if (!ours && ["/root", ...ofAccount(rules.secrets)].some((one) => isWithin(real.path, one))) return "source-blocked";
   if (!ours && !rules.allowExternal) return "source-external";
   // A command in a sandbox could put a link in its place between this look and the mount.
   if (rules.writable.some((folder) => real.path !== folder && isWithin(real.path, folder))) return "source-swappable";

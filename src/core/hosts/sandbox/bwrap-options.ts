@@ -24,6 +24,8 @@ export interface Layout {
   readonly root: RootParts;
   /** Own files in the place of the machine's, as `[real path, path in the sandbox]`. */
   readonly files: readonly (readonly [string, string])[];
+  /** File with the filter of system calls; absent where there is none for this machine. */
+  readonly filter?: string;
   readonly tmpfs: readonly Tmpfs[];
   readonly mounts: readonly Mount[];
   readonly readOnlyRoot: boolean;
@@ -45,6 +47,9 @@ export interface Start {
   readonly terminal: boolean;
 }
 
+/** Where the launcher opens the filter. */
+const FILTER_FD = "8";
+
 /** Mode of a temporary file system: `/tmp` is everybody's, as usual. */
 const SHARED_MODE = "1777";
 
@@ -56,6 +61,7 @@ export function bwrapOptions(layout: Layout, features: Features, start: Start): 
     ...(features.disableUserns ? ["--disable-userns"] : []),
     ...["--uid", String(layout.uid), "--gid", String(layout.gid), "--hostname", "sandbox"],
     ...["--die-with-parent", "--cap-drop", "ALL"],
+    ...(layout.filter === undefined ? [] : ["--seccomp", FILTER_FD]),
     // A terminal belongs to this one command and to nobody else, so keystrokes pushed into it (TIOCSTI) reach only the
     // command itself. In a session of its own it would have no controlling terminal: no Ctrl-C, no job control.
     ...(start.terminal ? [] : ["--new-session"]),

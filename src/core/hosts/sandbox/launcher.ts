@@ -14,13 +14,13 @@ import { ExecError } from "../../errors.ts";
 import { phrase } from "../../words/phrase.ts";
 
 /**
- * Arguments: the file with the options, the groups to enter (their `cgroup.procs`), `--`, the command. What this gateway
+ * Arguments: the file with the options, the one with the filter or nothing, the groups to enter (their `cgroup.procs`), `--`, the command. What this gateway
  * was itself started with, sockets of a service manager or a pipe of its starter, is closed: in a sandbox it would be a
  * way out. bash, because other shells know descriptors up to 9 only.
  */
 const START = [
-  'exec 9<"$1"; shift',
-  `for f in /proc/self/fd/*; do f=\${f##*/}; case $f in 0|1|2|9) ;; *) exec {f}>&- ;; esac; done`,
+  'exec 9<"$1"; exec 8<&-; [ -z "$2" ] || exec 8<"$2"; shift 2',
+  `for f in /proc/self/fd/*; do f=\${f##*/}; case $f in 0|1|2|8|9) ;; *) exec {f}>&- ;; esac; done`,
   'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done',
   'shift; exec "$@"',
 ].join("\n");
@@ -39,6 +39,8 @@ export interface LaunchOptions {
   readonly bash: string;
   readonly bwrap: string;
   readonly options: readonly string[];
+  /** File with the filter of system calls. */
+  readonly filter?: string | undefined;
   /** `cgroup.procs` files. */
   readonly groups: readonly string[];
   /** The program in the sandbox with its arguments. */
@@ -63,6 +65,7 @@ export function prepareLaunch(launch: LaunchOptions): Launch {
       launch.graceful ? `trap '' ${SIGNALS.join(" ")}\n${START}` : START,
       "sandbox",
       `/proc/${process.pid}/fd/${fd}`,
+      launch.filter ?? "",
       ...launch.groups,
       "--",
       ...[launch.bwrap, "--args", "9", "--"],

@@ -40,7 +40,8 @@ export function createSandboxHost({ supervisor, sandboxes }: SandboxHostOptions)
       if (chdir === undefined)
         throw new ExecError("workdir-unavailable", phrase("error.workdir.gone", { folder: run.cwd }));
       const { env, lines } = environment(run, place);
-      const options = bwrapOptions(sandboxes.layout(place), engine.features, { chdir, env, terminal: run.pty });
+      const layout = sandboxes.layout(place);
+      const options = bwrapOptions(layout, engine.features, { chdir, env, terminal: run.pty });
       if (options.length > MAX_OPTIONS) {
         throw new ExecError("env-invalid", phrase("error.sandbox.variables", { count: Object.keys(env).length }));
       }
@@ -63,6 +64,7 @@ export function createSandboxHost({ supervisor, sandboxes }: SandboxHostOptions)
           bash: engine.bash,
           bwrap: engine.bwrap,
           options,
+          filter: layout.filter,
           groups: groups.procs,
           command: [...prlimitOf(limits), ...shellCommand([...lines, text].join("\n"))],
           graceful: engine.graceful,

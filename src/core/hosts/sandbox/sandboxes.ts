@@ -2,14 +2,14 @@
  * The sandboxes of one gateway: what a session's sandbox sees, where its private directory is, and whether it can be made
  * at all. Whatever is wrong is an `ExecError` that names the key to change; nothing ever runs elsewhere instead.
  */
-import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readlinkSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
 import type { Clock } from "../../clock.ts";
 import { ExecError } from "../../errors.ts";
 import type { SandboxSettings } from "../../exec/sandbox-settings.ts";
 import { type Phrase, phrase, type Wording } from "../../words/phrase.ts";
-import { type Bind, bindProblem, parseBind } from "./binds.ts";
+import { type Bind, bindProblem, holdsSecrets, parseBind, type Secrets } from "./binds.ts";
 import { bwrapOptions, isBadTmpfs, type Layout, type RootParts, withoutPrivateFiles } from "./bwrap-options.ts";
 import { Cgroups } from "./cgroups.ts";
 import { type Engine, EngineProbe } from "./engine.ts";
@@ -20,6 +20,7 @@ import { directoryInside, isWithin, type Mount, toHost, toInside } from "./mount
 import { refusalOf, userOf } from "./refusals.ts";
 import { readRootParts } from "./root-parts.ts";
 import { scopeKey, scopeName } from "./scope.ts";
+import { syscallFilter } from "./syscall-filter.ts";
 import { sandboxUsers } from "./users.ts";
 
 /** Where the agent's workspace is read-only (`workspaceAccess: ro`). */
@@ -124,11 +125,13 @@ export class Sandboxes {
       const folder = this.#launchFolder(settings);
       return await this.#probe.works(key, (engine) => {
         const start = { chdir: "/", env: { PATH: "/usr/bin:/bin" }, terminal: false };
+        const layout = withoutPrivateFiles(this.layout(place));
         return prepareLaunch({
           folder,
           bash: engine.bash,
           bwrap: engine.bwrap,
-          options: bwrapOptions(withoutPrivateFiles(this.layout(place)), engine.features, start),
+          options: bwrapOptions(layout, engine.features, start),
+          filter: layout.filter,
           groups: [],
           command: [...prlimitOf(limits), "/bin/sh", "-c", "exit 0"],
           graceful: engine.graceful,
@@ -144,7 +147,9 @@ export class Sandboxes {
     const { docker } = place.settings;
     this.#root ??= readRootParts();
     const user = userOf(docker.user) ?? { uid: 1000, gid: 1000 };
+    const filter = this.#filter(place.settings);
     return {
+      ...(filter === undefined ? {} : { filter }),
       root: this.#root,
       files: this.#files(place.settings, user),
       tmpfs: place.tmpfs,
@@ -224,6 +229,8 @@ export class Sandboxes {
         ? [{ host: workspace(), inside: docker.workdir, mode: "rw", role: "workspace" }]
         : [{ host: privateFolder(name), inside: docker.workdir, mode: "rw", role: "private" }];
     if (workspaceAccess === "ro") mounts.push({ host: workspace(), inside: AGENT_MOUNT, mode: "ro", role: "agent" });
+    const exposed = mounts.find(({ role, host }) => role !== "private" && holdsSecrets(host, this.#secrets(settings)));
+    if (exposed !== undefined) throw unavailable(phrase("sandbox.why.workspace", { path: exposed.host }));
     for (const text of docker.binds) mounts.push(this.#bind(text, settings, mounts));
     const tmpfs = docker.tmpfs.flatMap((one) => parseTmpfs(one) ?? []);
     const bad = tmpfs.find((one) => isBadTmpfs(one.path, mounts));
@@ -235,6 +242,11 @@ export class Sandboxes {
     const limits = limitsOf(docker);
     if ("field" in limits) throw unavailable(badValue(keyOf(`docker.${limits.field}`), limits.value));
     return { settings, name, mounts, tmpfs, limits };
+  }
+
+  #secrets({ workspaceRoot }: SandboxSettings): Secrets {
+    const { stateDir, homes } = this.#options;
+    return { homes, own: [stateDir, workspaceRoot].map((path) => realPath(path) ?? path) };
   }
 
   #private(settings: SandboxSettings, sessionKey: string, name: string): string {
@@ -256,8 +268,7 @@ export class Sandboxes {
       {
         workspaces: settings.workspaces.flatMap((path) => realPath(path) ?? []),
         writable: settings.writableWorkspaces.flatMap((path) => realPath(path) ?? []),
-        homes: this.#options.homes,
-        stateDir: realPath(this.#options.stateDir) ?? this.#options.stateDir,
+        secrets: this.#secrets(settings),
         reserved: [docker.workdir, AGENT_MOUNT],
         allowExternal: docker.dangerouslyAllowExternalBindSources,
         allowReserved: docker.dangerouslyAllowReservedContainerTargets,
@@ -277,12 +288,17 @@ export class Sandboxes {
     };
     const hash = createHash("sha256").update(JSON.stringify(contents)).digest("hex").slice(0, 12);
     const folder = join(workspaceRoot, `.etc-${hash}`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return Object.entries(contents).map(([name, text]): [string, string] => {
-      const file = join(folder, name);
-      if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) writeFileSync(file, text, { flag: "wx", mode: 0o600 });
-      return [file, `/etc/${name}`];
-    });
+    return Object.entries(contents).map(([name, text]): [string, string] => [
+      keptFile(folder, name, text),
+      `/etc/${name}`,
+    ]);
+  }
+
+  #filter({ workspaceRoot }: SandboxSettings): string | undefined {
+    const filter = syscallFilter(process.arch);
+    if (filter === undefined) return undefined;
+    const hash = createHash("sha256").update(filter).digest("hex").slice(0, 12);
+    return keptFile(join(workspaceRoot, `.filter-${hash}`), "seccomp.bpf", filter);
   }
 
   #launchFolder({ workspaceRoot }: SandboxSettings): string {
@@ -300,6 +316,19 @@ export function prlimitOf({ prlimit }: Limits): string[] {
 
 function unavailable(why: Phrase): ExecError {
   return new ExecError("host-unavailable", phrase("error.sandbox", { why }));
+}
+
+/** Written once: its folder is named after what it holds. */
+function keptFile(folder: string, name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile() && stat.size === Buffer.byteLength(content)) return file;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // By another name first: a gateway that is killed in between leaves no half of it.
+  const half = join(folder, `.${name}-${randomUUID()}`);
+  writeFileSync(half, content, { flag: "wx", mode: 0o600 });
+  renameSync(half, file);
+  return file;
 }
 
 function badValue(key: string, value: string): Phrase {

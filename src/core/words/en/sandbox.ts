@@ -18,6 +18,8 @@ export const sandbox = {
   "sandbox.why.bind": '"{bind}" in {key}: {problem}',
   "sandbox.why.limit": "{key} can not be enforced on this machine: {why} Remove the key, or allow it.",
   "sandbox.why.link": "{path} is not a directory of its own; remove it.",
+  "sandbox.why.workspace":
+    "the workspace {path} holds files of the system, keys, or the state of this gateway; choose another, or workspaceAccess none.",
   "sandbox.why.silent": "bubblewrap did not answer within {seconds} s.",
   "sandbox.why.said": "bwrap says: {line}.",
   "sandbox.why.userns": "{line}. The system forbids what it needs; see {setting}.",

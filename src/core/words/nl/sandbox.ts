@@ -21,6 +21,8 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.bind": '"{bind}" in {key}: {problem}',
   "sandbox.why.limit": "{key} kan op deze machine niet afgedwongen worden: {why} Verwijder de sleutel, of sta het toe.",
   "sandbox.why.link": "{path} is geen eigen map; verwijder het.",
+  "sandbox.why.workspace":
+    "de werkmap {path} bevat bestanden van het systeem, sleutels of de toestand van deze gateway; kies een andere, of workspaceAccess none.",
   "sandbox.why.silent": "bubblewrap gaf binnen {seconds} s geen antwoord.",
   "sandbox.why.said": "{line} (melding van bwrap).",
   "sandbox.why.userns": "{line}. Het systeem verbiedt wat nodig is; zie {setting}.",

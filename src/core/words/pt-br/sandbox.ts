@@ -20,6 +20,8 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.bind": '"{bind}" em {key}: {problem}',
   "sandbox.why.limit": "{key} não pode ser imposto nesta máquina: {why} Remova a chave, ou permita isso.",
   "sandbox.why.link": "{path} não é uma pasta própria; remova-o.",
+  "sandbox.why.workspace":
+    "a pasta de trabalho {path} contém arquivos do sistema, chaves ou o estado deste gateway; escolha outra, ou workspaceAccess none.",
   "sandbox.why.silent": "o bubblewrap não respondeu em {seconds} s.",
   "sandbox.why.said": "{line} (mensagem do bwrap).",
   "sandbox.why.userns": "{line}. O sistema proíbe o que é necessário; veja {setting}.",

@@ -20,6 +20,8 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.bind": '"{bind}" trong {key}: {problem}',
   "sandbox.why.limit": "không áp đặt được {key} trên máy này: {why} Hãy bỏ khóa đó, hoặc cho phép.",
   "sandbox.why.link": "{path} không phải một thư mục riêng; hãy xóa nó.",
+  "sandbox.why.workspace":
+    "thư mục làm việc {path} chứa tệp hệ thống, khóa hoặc trạng thái của gateway này; hãy chọn thư mục khác, hoặc workspaceAccess none.",
   "sandbox.why.silent": "bubblewrap không trả lời trong {seconds} giây.",
   "sandbox.why.said": "{line} (thông báo của bwrap).",
   "sandbox.why.userns": "{line}. Hệ thống cấm thứ nó cần; xem {setting}.",

@@ -2,8 +2,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { syscallFilter } from "../../../../src/core/hosts/sandbox/syscall-filter.ts";
 import { eventually } from "../../../support/state.ts";
 import { describeWithBwrap, openWorld, refusal, type World } from "./support.ts";
 
@@ -121,6 +123,22 @@ describeWithBwrap("files", () => {
     expect(await refusal(() => world.run("ls"))).toMatch(/^host-unavailable: .*not a directory of its own/);
   });
 
+  it("a workspace that holds the state of the gateway, or keys, is no workspace of a sandbox", async () => {
+    for (const workspaceAccess of ["ro", "rw"]) {
+      for (const workspace of [world.dir, world.stateDir, "/", homedir()]) {
+        const wide = openWorld({
+          sandbox: { workspaceAccess },
+          agents: [{ id: "main", workspace }],
+          with: { stateDir: world.stateDir },
+        });
+        expect(await refusal(() => wide.run("ls"))).toMatch(
+          /^host-unavailable: .*holds files of the system, keys, or the state/,
+        );
+        await wide.dispose();
+      }
+    }
+  });
+
   it("a bind whose parents are links is judged by where it leads", async () => {
     symlinkSync("/etc", join(world.workspace, "link"));
     const refused = openWorld({
@@ -162,6 +180,54 @@ describeWithBwrap("processes", () => {
     expect(await output("su -c id </dev/null 2>&1 || echo refused")).toMatch(/refused\n$/);
     expect(await output("cp /bin/id /tmp/id && chmod u+s /tmp/id && /tmp/id -u")).toBe("1000\n");
     expect(await output("renice -n -5 $$ 2>&1 || echo refused")).toMatch(/refused\n$/);
+  });
+});
+
+describeWithBwrap("system calls", () => {
+  const calls =
+    process.arch === "arm64"
+      ? { keyctl: 219, add_key: 217, bpf: 280, getpid: 172, clone: 220, unshare: 97 }
+      : { keyctl: 250, add_key: 248, bpf: 321, getpid: 39, clone: 56, unshare: 272 };
+  const errors = async (tries: readonly (readonly number[])[]) => {
+    const script = `import ctypes
+c = ctypes.CDLL(None, use_errno=True)
+for args in ${JSON.stringify(tries)}:
+    ctypes.set_errno(0); r = c.syscall(*[ctypes.c_long(a) for a in args]); print(r if r > 0 else -ctypes.get_errno())`;
+    return (await output(`python3 - <<'END'\n${script}\nEND`)).trim().split("\n").map(Number);
+  };
+  const [EPERM, ENOSYS] = [-1, -38];
+
+  it("keys, bpf, io_uring and the calls for new namespaces fail; others do not", async () => {
+    const NEWUSER = 0x10000000;
+    expect(
+      await errors([
+        [calls.keyctl, 0, -3, 0],
+        [calls.add_key, 0, 0, 0, 0, 0],
+        [calls.bpf, 0, 0, 0],
+        [425, 1, 0],
+        [435, 0, 0],
+        [calls.unshare, NEWUSER],
+        [calls.clone, NEWUSER, 0, 0, 0, 0],
+        [428, -100, 0, 0],
+      ]),
+    ).toEqual([EPERM, EPERM, EPERM, ENOSYS, ENOSYS, EPERM, EPERM, EPERM]);
+    expect((await errors([[calls.getpid]]))[0]).toBeGreaterThan(0);
+    if (process.arch === "x64") expect(await errors([[0x40000000 + 39]])).toEqual([ENOSYS]);
+    // Threads, children and what programs of today need still work.
+    expect(
+      await output('node -e \'new (require("worker_threads").Worker)("1", {eval: true}).on("exit", console.log)\''),
+    ).toBe("0\n");
+    expect(
+      await output(
+        "python3 -c 'import subprocess, threading; t = threading.Thread(target=print, args=(1,)); t.start(); t.join(); subprocess.run([\"true\"], check=True)'",
+      ),
+    ).toBe("1\n");
+    expect(await output("grep Seccomp: /proc/self/status")).toBe("Seccomp:\t2\n");
+  });
+
+  it("there is a filter for the usual machines and none is made up for others", () => {
+    for (const arch of ["x64", "arm64"]) expect((syscallFilter(arch)?.length ?? 0) % 8).toBe(0);
+    expect(syscallFilter("riscv64")).toBeUndefined();
   });
 });
 

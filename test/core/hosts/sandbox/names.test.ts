@@ -107,8 +107,7 @@ describe("binds", () => {
   const rules: BindRules = {
     workspaces: ["/srv/work", "/root/.openclaw/workspace"],
     writable: [],
-    homes: ["/root"],
-    stateDir: "/root/.openclaw",
+    secrets: { homes: ["/root"], own: ["/root/.openclaw"] },
     reserved: ["/workspace", "/agent"],
     allowExternal: false,
     allowReserved: false,
@@ -184,6 +183,16 @@ describe("binds", () => {
   it("the switches allow what they say", () => {
     expect(judge("/opt/x:/data", { allowExternal: true })).toBeUndefined();
     expect(judge("/srv/work/a:/workspace/a", { allowReserved: true })).toBeUndefined();
+  });
+
+  it("not even a workspace is handed in when it holds the state of the gateway", () => {
+    expect(judge("/root:/data", { workspaces: ["/root"] })).toBe("source-blocked");
+    expect(judge("/srv:/data", { workspaces: ["/srv"], secrets: { homes: [], own: ["/srv/state"] } })).toBe(
+      "source-blocked",
+    );
+    expect(
+      judge("/srv/work:/data", { workspaces: ["/srv"], secrets: { homes: [], own: ["/srv/state"] } }),
+    ).toBeUndefined();
   });
 
   it("a source that sandboxed commands could replace by a link is refused", () => {

@@ -77,7 +77,7 @@ describeWithBwrap("a command in a sandbox", () => {
     const { run, stateDir } = open();
     expect((await run("ls /proc/self/fd | tr '\\n' ' '")).output).toBe("0 1 2 3 ");
     const root = join(stateDir, "sandboxes");
-    expect(readdirSync(root).filter((name) => !name.startsWith(".etc-"))).toHaveLength(1);
+    expect(readdirSync(root).filter((name) => !name.startsWith("."))).toHaveLength(1);
     const [folder = ""] = readdirSync(root).filter((name) => !name.startsWith("."));
     expect(statSync(join(root, folder)).mode & 0o777).toBe(0o700);
     expect(statSync(join(root, folder, "workspace")).mode & 0o777).toBe(0o700);
