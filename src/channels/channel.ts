@@ -64,6 +64,8 @@ export type Inbound =
 /** Handed to the adapter at start. Resolves once the event is durably taken; only then may a platform be told so. */
 export type Ingress = (event: Inbound) => Promise<void>;
 
+export type RequestSign = "waiting" | "working" | "over";
+
 export interface Channel {
   readonly id: ChannelId;
   readonly accountId: string;
@@ -88,6 +90,11 @@ export interface Channel {
   below?(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined>;
   /** Shows for a few seconds that an answer is being made. Absent: the platform has nothing like it. */
   typing?(route: Route): Promise<void>;
+  /**
+   * What became of a request that was asked in this conversation: it waits for somebody's decision (told again every minute
+   * while it does), its command goes on, or nothing comes of it. Absent: the platform has nothing that shows it.
+   */
+  requestSign?(route: Route, requestId: string, sign: RequestSign): Promise<void>;
   /** After an `unknown` send: was it delivered? */
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }

@@ -63,6 +63,7 @@ import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
 import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
 import { createPolicyService } from "./policy-service.ts";
 import { Readiness } from "./readiness.ts";
+import { RequestSigns } from "./request-signs.ts";
 import { createRunLog } from "./run-log.ts";
 import { createGatewayRuns } from "./runs.ts";
 import { createGatewaySandboxes } from "./sandbox.ts";
@@ -373,6 +374,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logFile: runLog.file,
   });
 
+  const requestSigns = new RequestSigns({ approvals, channels, clock, onError });
   let server: RunningServer | undefined;
   async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
     warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
@@ -396,6 +398,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await migrations.catchUp();
     await ingress.start();
     await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
+    await requestSigns.start();
     metrics.watchQueue(() => queue.counts());
     metrics.watchNow({
       running: () => runs.active().length,
@@ -431,6 +434,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await Promise.all([server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }), supervisor.shutdown()]);
     await runs.settled();
     await sandboxes.settled();
+    await requestSigns.stop();
     for (const channel of channels) await channel.stop();
     deliveries.stop();
     await audit.record({ type: "gateway-stopped", reason });

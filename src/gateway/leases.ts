@@ -3,7 +3,16 @@
  * events. Whoever holds the account's lease is connected; the others stand by and take over when it is gone.
  */
 
-import type { Channel, ChannelStatus, Ingress, MessageRef, Outbound, Recall, SendResult } from "../channels/channel.ts";
+import type {
+  Channel,
+  ChannelStatus,
+  Ingress,
+  MessageRef,
+  Outbound,
+  Recall,
+  RequestSign,
+  SendResult,
+} from "../channels/channel.ts";
 import type { Card } from "../core/cards.ts";
 import type { Route } from "../core/route.ts";
 import type { Leases } from "../core/store/lease.ts";
@@ -91,6 +100,10 @@ class LeasedChannel implements Channel {
 
   async typing(route: Route): Promise<void> {
     await this.#held()?.typing?.(route);
+  }
+
+  async requestSign(route: Route, requestId: string, sign: RequestSign): Promise<void> {
+    await this.#held()?.requestSign?.(route, requestId, sign);
   }
 
   async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {

@@ -16,6 +16,7 @@ import type {
   MessageRef,
   Outbound,
   Recall,
+  RequestSign,
   SendResult,
 } from "../channel.ts";
 import { NewerMessages } from "../newer-messages.ts";
@@ -162,6 +163,10 @@ export class SlackChannel implements Channel {
 
   async typing(route: Route): Promise<void> {
     await this.session?.working.show(route);
+  }
+
+  async requestSign(route: Route, requestId: string, sign: RequestSign): Promise<void> {
+    await this.session?.working.request(route, requestId, sign);
   }
 
   async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {

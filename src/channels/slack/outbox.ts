@@ -26,7 +26,7 @@ export interface OutboxOptions extends TransmitOptions {
   readonly rates: SlackRates;
   /** Gateways that post with the same token. */
   readonly gateways: () => number;
-  readonly working: Pick<WorkingSign, "answered">;
+  readonly working: Pick<WorkingSign, "answered" | "ended">;
 }
 
 /** How far one Outbound has come. Kept in memory; after a crash it is read back from the messages' marks. */
@@ -76,7 +76,12 @@ export class Outbox {
   }
 
   async edit(ref: MessageRef, message: Outbound): Promise<SendResult> {
-    return await this.turns.run(`edit|${ref.chatId}|${ref.messageId}`, () => this.editOnce(ref, message));
+    const result = await this.turns.run(`edit|${ref.chatId}|${ref.messageId}`, () => this.editOnce(ref, message));
+    // An edit is no answer to Slack: it leaves the thread's status where it is.
+    if (result.kind === "sent" && message.card.kind === "run" && !isOpen(message.card)) {
+      void this.options.working.ended(placeOf(ref));
+    }
+    return result;
   }
 
   /** False while the message is being edited or the workspace's rate leaves no room. */

@@ -115,7 +115,8 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     monotonic: () => deps.clock.monotonic(),
     log: deps.log,
     redactor: deps.redactor,
-    status: messagesFor(deps.locale).notice.workingOnIt,
+    working: messagesFor(deps.locale).notice.workingOnIt,
+    waiting: messagesFor(deps.locale).notice.waitingForApproval,
   });
   const outbox = new Outbox({
     writes: app.client,

@@ -100,6 +100,8 @@ export interface Messages {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;
     readonly buttonsOff: string;
+    /** Under a thread while a request waits. */
+    readonly waitingForApproval: string;
     readonly buttonOutdated: string;
     /** Below the beginning of long code that is attached. */
     readonly codeIn: (file: string, lines: number) => string;

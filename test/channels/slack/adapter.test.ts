@@ -603,6 +603,63 @@ describe("what can go wrong on the way", () => {
       expect([...emulator.workspace.statuses.values()]).toEqual(["Working on it…"]);
     });
 
+    test("while a request waits its thread says so, whatever is said in between, and what follows the decision too", async () => {
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      const other = await emulator.say("U0ALICENG", "C0OPSROOM", "and you");
+      const [here, there] = [route({ threadId }), route({ threadId: other })];
+      const statuses = () => [...emulator.workspace.statuses.values()];
+      await it.channel.requestSign(here, "one", "waiting");
+      await it.channel.requestSign(here, "two", "waiting");
+      expect(statuses()).toEqual(["Waiting for approval…"]);
+      // The card of the request, and an agent that goes on meanwhile.
+      await it.channel.send(outbound(approval(), { route: here }));
+      await expect.poll(statuses).toEqual(["Waiting for approval…"]);
+      await it.channel.typing(here);
+      await it.channel.typing(there);
+      expect(statuses().sort()).toEqual(["Waiting for approval…", "Working on it…"]);
+      await it.channel.requestSign(here, "one", "over");
+      expect(statuses().sort()).toEqual(["Waiting for approval…", "Working on it…"]);
+      await it.channel.requestSign(here, "two", "working");
+      expect(statuses()).toEqual(["Working on it…", "Working on it…"]);
+      const sent = await it.channel.send(outbound(run({ state: "running" }), { route: here }));
+      if (sent.kind !== "sent") throw new Error("not sent");
+      await expect.poll(statuses).toEqual(["Working on it…"]);
+    });
+
+    test("an end that is told by an edit takes the status away, and so does a request that nothing comes of", async () => {
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      const here = route({ threadId });
+      const card = outbound(run({ state: "running" }), { route: here });
+      const sent = await it.channel.send(card);
+      if (sent.kind !== "sent") throw new Error("not sent");
+      await it.channel.requestSign(here, "one", "waiting");
+      await it.channel.requestSign(here, "one", "working");
+      expect([...emulator.workspace.statuses.values()]).toEqual(["Working on it…"]);
+      await it.channel.edit(sent.ref, { ...card, card: run() });
+      await expect.poll(() => [...emulator.workspace.statuses.values()]).toEqual([]);
+      await it.channel.requestSign(here, "two", "waiting");
+      await it.channel.requestSign(here, "two", "over");
+      expect([...emulator.workspace.statuses.values()]).toEqual([]);
+    });
+
+    test("a waiting that nobody confirms any more is over after two minutes", async () => {
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      await it.channel.requestSign(route({ threadId }), "one", "waiting");
+      emulator.clock.advance(121_000);
+      await it.channel.typing(route({ threadId }));
+      expect([...emulator.workspace.statuses.values()]).toEqual(["Working on it…"]);
+    });
+
+    test("outside threads, and in a workspace without the feature, nothing is shown and nothing fails", async () => {
+      await it.channel.requestSign(ops, "one", "waiting");
+      expect(emulator.journal.calls("assistant.threads.setStatus")).toHaveLength(0);
+      const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+      emulator.fail("assistant.threads.setStatus", { error: "access_denied" });
+      for (const sign of ["waiting", "working", "over"] as const)
+        await it.channel.requestSign(route({ threadId }), "one", sign);
+      expect(emulator.journal.calls("assistant.threads.setStatus")).toHaveLength(1);
+    });
+
     test("elsewhere the message has a reaction, until the answer is there or the channel stops", async () => {
       const replyToId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
       for (let n = 0; n < 3; n++) await it.channel.typing(route({ replyToId }));

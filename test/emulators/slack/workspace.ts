@@ -79,6 +79,7 @@ export class Workspace {
 
   reset(): void {
     this.lastTs = 0;
+    this.statuses.clear();
     this.users.clear();
     this.conversations.clear();
     this.files.clear();

@@ -92,6 +92,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "The topic this belongs to is gone, so it is posted here.",
+    waitingForApproval: "Waiting for approval…",
     codeIn: (file, lines) => `All ${lines} lines are in ${file}.`,
     buttonsOff: "Buttons are switched off in this chat; nothing was done. /help shows what you can type.",
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",

@@ -93,6 +93,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "Het onderwerp waar dit bij hoort bestaat niet meer, daarom staat het hier.",
+    waitingForApproval: "Wacht op toestemming…",
     codeIn: (file, lines) => `Alle ${lines} regels staan in ${file}.`,
     buttonsOff: "Knoppen staan uit in deze chat; er is niets gedaan. /help toont wat je kunt typen.",
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",

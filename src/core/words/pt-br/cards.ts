@@ -93,6 +93,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "O tópico a que isto pertence não existe mais, por isso está aqui.",
+    waitingForApproval: "Aguardando aprovação…",
     codeIn: (file, lines) => `Todas as ${lines} linhas estão em ${file}.`,
     buttonsOff: "Os botões estão desligados nesta conversa; nada foi feito. /help mostra o que você pode digitar.",
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",

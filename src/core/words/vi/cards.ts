@@ -90,6 +90,7 @@ export const cards: Messages = {
   },
   notice: {
     topicGone: "Chủ đề của nội dung này không còn nữa nên nó được đăng ở đây.",
+    waitingForApproval: "Đang chờ phê duyệt…",
     codeIn: (file, lines) => `Toàn bộ ${lines} dòng nằm trong ${file}.`,
     buttonsOff: "Các nút đã tắt trong cuộc trò chuyện này; chưa có gì được thực hiện. /help cho biết bạn có thể gõ gì.",
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
