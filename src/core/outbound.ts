@@ -17,6 +17,14 @@ export interface MessageRef {
 /** Where an answer about a conversation comes from: what passed by, or also a question to the platform. */
 export type Recall = "remembered" | "asked";
 
+/** How far a message that takes several calls has come. Kept, so that whoever goes on after a kill repeats at most the one call that was cut off. */
+export interface Steps {
+  /** `null`: a step that made nothing to refer to. */
+  readonly done: Readonly<Record<string, MessageRef | null>>;
+  /** Resolves once it is durable. */
+  record(step: string, ref?: MessageRef): Promise<void>;
+}
+
 export interface Outbound {
   /** Idempotency: the same key never makes two messages. */
   readonly key: string;
@@ -27,6 +35,9 @@ export interface Outbound {
   /** Only this person sees it, where the platform can do that. */
   readonly onlyFor?: Actor;
   readonly file?: OutboundFile;
+  readonly steps?: Steps;
+  /** An earlier try was cut off and the platform can not be asked: what goes out first now may be there already, and says so. */
+  readonly mayRepeat?: true;
 }
 
 /** A file to attach: a log on this machine's disk, or a text that travels with the message. */

@@ -85,6 +85,8 @@ export interface Place {
   refusals(): number;
   /** The platform takes this long to answer each new message; 0 ends it. */
   slowSends(ms: number): void;
+  /** The next file is there at once, but the platform answers only after so long. */
+  holdUpload(ms: number): void;
 }
 
 export type OpenPlace = (options?: PlaceOptions) => Promise<Place>;

@@ -66,7 +66,7 @@ export class Outgoing {
   async send(message: Outbound): Promise<SendResult> {
     const client = this.#options.client();
     if (!client) return notConnected();
-    const progress = this.#progress.getOrAdd(message.key, () => ({ sent: new Map() }));
+    const progress = this.#progress.getOrAdd(message.key, () => ({ sent: sentBefore(message) }));
     try {
       const ref = await this.#sendAll(client, message, progress);
       this.#progress.delete(message.key);
@@ -236,6 +236,7 @@ export class Outgoing {
       try {
         const ref = await this.#sendOne(client, message, body, index);
         progress.sent.set(index, ref);
+        if (!isLast) await message.steps?.record(stepOf(index), ref);
         if (!message.onlyFor) this.said(placeOf(ref), ref.messageId);
       } catch (error) {
         if (error instanceof NotYet || failureOf(error).kind !== "file-refused" || !part.file) throw error;
@@ -343,6 +344,20 @@ export class Outgoing {
       ...(route.threadId === undefined ? {} : { threadId: route.threadId }),
     };
   }
+}
+
+function stepOf(index: number): string {
+  return `part-${index}`;
+}
+
+/** What an earlier life of this process has sent of it for certain: Discord remembers nonces for some minutes only. */
+function sentBefore({ steps }: Outbound): Map<number, MessageRef> {
+  const sent = new Map<number, MessageRef>();
+  for (const [step, ref] of Object.entries(steps?.done ?? {})) {
+    const index = Number(/^part-(\d+)$/.exec(step)?.[1] ?? Number.NaN);
+    if (ref && Number.isInteger(index)) sent.set(index, ref);
+  }
+  return sent;
 }
 
 function turnOf(message: Outbound) {

@@ -76,6 +76,39 @@ export async function findSent(reads: SlackReads, message: Outbound, nowMs: numb
   return { refs, parts, ready };
 }
 
+/**
+ * Whether this file is below `ref`. A file can carry no mark, but what is sent to one conversation is sent in order: one of
+ * this name that came after the message came with it.
+ */
+export async function isAttached(
+  reads: SlackReads,
+  ref: MessageRef,
+  name: string,
+  botUserId: string,
+): Promise<boolean> {
+  let cursor: string | undefined;
+  for (let page = 0; page < limits.RECONCILE_PAGES; page++) {
+    const result = await reads.replies({
+      channel: ref.chatId,
+      ts: ref.threadId ?? ref.messageId,
+      oldest: ref.messageId,
+      limit: limits.RECONCILE_PAGE_SIZE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const isThere = (result.messages ?? []).some(
+      ({ ts, user, files }) =>
+        ts !== undefined &&
+        ts > ref.messageId &&
+        user === botUserId &&
+        (files as { readonly name?: string }[] | undefined)?.some((file) => file.name === name) === true,
+    );
+    if (isThere) return true;
+    cursor = result.response_metadata?.next_cursor;
+    if (cursor === undefined || cursor === "") return false;
+  }
+  return false;
+}
+
 export function refOf(message: Outbound, messageId: string): MessageRef {
   const { accountId, chatId, threadId } = message.route;
   return { channel: "slack", accountId, chatId, messageId, ...(threadId === undefined ? {} : { threadId }) };

@@ -8,7 +8,7 @@ import { urgencyOf } from "../pacing/urgency.ts";
 import { Recent } from "../recent.ts";
 import { Turns } from "../turns.ts";
 import type { RenderedCard } from "./cards.ts";
-import { findSent } from "./delivery-mark.ts";
+import { findSent, isAttached } from "./delivery-mark.ts";
 import { DirectChats } from "./direct-chats.ts";
 import { isTs, placeOf } from "./inbound.ts";
 import * as limits from "./limits.ts";
@@ -24,6 +24,8 @@ export interface OutboxOptions extends TransmitOptions {
   readonly privately: PrivateAnswers;
   readonly budget: SendBudget;
   readonly rates: SlackRates;
+  /** Whose uploads are ours. */
+  readonly botUserId: string;
   /** Gateways that post with the same token. */
   readonly gateways: () => number;
   readonly working: Pick<WorkingSign, "answered" | "ended">;
@@ -35,6 +37,8 @@ interface Progress {
   /** The command's file is attached and the card can be pressed; true for every other card. */
   ready: boolean;
   done: boolean;
+  /** The file that belongs to it is there: an earlier life had uploaded it. */
+  attached?: boolean;
   /** What became of the log that goes with a private answer. */
   log?: DirectLog;
 }
@@ -131,9 +135,19 @@ export class Outbox {
     const addressed = await this.directChats.addressed(message);
     const found = await findSent(this.options.reads, addressed, this.options.deps.clock.now());
     if (found.refs.length === 0) return undefined;
-    const done = found.ready && found.refs.filter((ref) => ref !== undefined).length >= found.parts;
-    this.progress.set(message.key, { refs: found.refs as MessageRef[], ready: found.ready, done });
+    const isWhole = found.refs.filter((ref) => ref !== undefined).length >= found.parts;
+    const attached = await this.isAttached(addressed, found.refs[0], found.ready);
+    const done = found.ready && isWhole && attached;
+    this.progress.set(message.key, { refs: found.refs as MessageRef[], ready: found.ready, done, attached });
     return done ? found.refs[0] : undefined;
+  }
+
+  /** A log, or the whole command of a card that waits for it; true when it needs neither. */
+  private async isAttached(message: Outbound, ref: MessageRef | undefined, ready: boolean): Promise<boolean> {
+    const name =
+      message.file?.name ?? (ready ? undefined : this.transmit.render(message.card, message)?.commandFile?.name);
+    if (name === undefined) return true;
+    return ref !== undefined && (await isAttached(this.options.reads, ref, name, this.options.botUserId));
   }
 
   private async sendOnce(message: Outbound): Promise<SendResult> {
@@ -167,17 +181,21 @@ export class Outbox {
     if (!progress.ready && rendered.commandFile !== undefined) {
       const { commandFile } = rendered;
       try {
-        const armed = await this.inTurn(message, files, () => this.transmit.arm(ref, message, commandFile));
+        const armed = await this.inTurn(message, files, () =>
+          this.transmit.arm(ref, message, commandFile, progress.attached === true),
+        );
         if (armed.kind !== "sent") return begun(armed, true);
       } catch (error) {
         return begun(this.failed(files, error), true);
       }
       progress.ready = true;
     }
-    if (message.file !== undefined && !progress.done) {
+    if (message.file !== undefined && !progress.done && progress.attached !== true) {
       const { file } = message;
       try {
-        await this.inTurn(message, files, () => this.transmit.attachLog(ref, message, file));
+        const failure = await this.inTurn(message, files, () => this.transmit.attachLog(ref, message, file));
+        if (failure?.kind === "retry") this.keepQuiet(files, failure.afterMs);
+        if (failure !== undefined) return begun(failure, true);
       } catch (error) {
         return begun(this.failed(files, error), true);
       }

@@ -122,6 +122,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     writes: app.client,
     reads,
     botName,
+    botUserId: identity.botUserId,
     threads,
     privately,
     budget,

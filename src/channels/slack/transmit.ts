@@ -10,7 +10,7 @@ import { deliveryKey, refOf, writeMark } from "./delivery-mark.ts";
 import type { DirectChats } from "./direct-chats.ts";
 import { placeOf } from "./inbound.ts";
 import type { Threads } from "./lookup.ts";
-import { failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
+import { type Failure, failureOf, platformError, REFUSED_BLOCKS } from "./outcome.ts";
 import type { SlackReads } from "./reads.ts";
 import { type DirectLog, Uploads } from "./uploads.ts";
 
@@ -84,11 +84,10 @@ export class Transmit {
   }
 
   /** The file first, then the buttons: nobody can press a card whose command they could not read. */
-  async arm(ref: MessageRef, message: Outbound, file: CommandFile): Promise<SendResult> {
-    const attached = await this.uploads.attach(ref, file.name, file.content);
+  async arm(ref: MessageRef, message: Outbound, file: CommandFile, isAttached: boolean): Promise<SendResult> {
+    const attached = isAttached ? undefined : await this.uploads.attach(ref, file.name, file.content);
     if (attached !== undefined) {
-      if (attached.kind !== "permanent")
-        return { kind: "retry", afterMs: attached.kind === "retry" ? attached.afterMs : 2000, why: attached.why };
+      if (attached.kind !== "permanent") return attached;
       await this.update(ref, file.refused).catch(() => {});
       return { kind: "permanent", why: `the whole command could not be attached: ${attached.why}` };
     }
@@ -102,14 +101,21 @@ export class Transmit {
     }
   }
 
-  async attachLog(ref: MessageRef, message: Outbound, file: NonNullable<Outbound["file"]>): Promise<void> {
-    const why = await this.uploads.attachLog(ref, file);
-    if (why === undefined) return;
+  /** A failure after which it is worth trying again; one that is for good is said on the card. */
+  async attachLog(
+    ref: MessageRef,
+    message: Outbound,
+    file: NonNullable<Outbound["file"]>,
+  ): Promise<Failure | undefined> {
+    const failure = await this.uploads.attachLog(ref, file);
+    if (failure === undefined || failure.kind !== "permanent") return failure;
+    const { why } = failure;
     this.options.deps.log.warn({ why, file: file.name }, "A log could not be attached");
-    if (message.card.kind !== "run") return;
+    if (message.card.kind !== "run") return undefined;
     const m = messagesFor(message.locale, this.options.deps.locale).run;
     const rendered = this.render({ ...message.card, notes: [...message.card.notes, m.logNotAttached(why)] });
     if (rendered !== undefined) await this.update(ref, rendered.messages[0]).catch(() => {});
+    return undefined;
   }
 
   /** The log as a direct message to whoever asked for it in private; resolves to what became of it. */

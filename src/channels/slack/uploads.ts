@@ -57,10 +57,10 @@ export class Uploads {
     }
   }
 
-  /** A log file, cleaned and masked. Resolves to why it could not be attached; an empty log needs no file. */
-  async attachLog(ref: MessageRef, file: OutboundFile): Promise<string | undefined> {
+  /** A log file, cleaned and masked. `undefined`: done; an empty log needs no file. */
+  async attachLog(ref: MessageRef, file: OutboundFile): Promise<Failure | undefined> {
     const log = await readLogForChat(file, this.redactor, limits.MAX_LOG_BYTES);
-    if (log.kind === "unreadable") return log.why;
-    return log.kind === "empty" ? undefined : (await this.attach(ref, log.name, log.content))?.why;
+    if (log.kind === "unreadable") return { kind: "permanent", code: log.why, why: log.why };
+    return log.kind === "empty" ? undefined : this.attach(ref, log.name, log.content);
   }
 }

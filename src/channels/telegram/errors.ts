@@ -3,6 +3,7 @@
  * nothing else does. Source: core.telegram.org/bots/api#making-requests and tdlib/telegram-bot-api.
  */
 import { GrammyError, HttpError } from "grammy";
+import { NEVER_CONNECTED } from "./agent.ts";
 
 export type Failure =
   | { readonly kind: "rate-limited"; readonly afterMs: number }
@@ -36,7 +37,7 @@ const REFUSALS: readonly (readonly [
 ];
 
 /** Connection errors before a byte was written (openclaw PR 76989). */
-const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
+const NOT_SENT = new Set([NEVER_CONNECTED, "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
 
 const DEFAULT_RATE_LIMIT_MS = 5_000;
 

@@ -49,6 +49,8 @@ export const POLL_GRACE_MS = 15_000;
 export const PEEK_MS = 1_000;
 /** Presses that are known by their queries' ids. */
 export const MAX_PRESSES = 1_000;
+/** Until a connection stands; nothing has been sent before. */
+export const CONNECT_TIMEOUT_MS = 10_000;
 /** A send or an edit. */
 export const CALL_TIMEOUT_MS = 30_000;
 /** Everything, an open poll included. */

@@ -18,7 +18,7 @@ import { failureOf } from "./errors.ts";
 import { MAX_LIVE, MAX_PARTIAL_SENDS, RETRY_MIN_MS, TEXT_BUDGET } from "./limits.ts";
 import { italic, lines, type Rich, text } from "./markup.ts";
 import type { TelegramRates } from "./rates.ts";
-import { kindOf, Transmit, type Turn } from "./transmit.ts";
+import { type Attachment, kindOf, Transmit, type Turn } from "./transmit.ts";
 
 /** One call of a message that takes several; what was sent is not sent again. */
 interface Progress {
@@ -82,7 +82,7 @@ export class Outgoing {
   }
 
   async send(message: Outbound): Promise<SendResult> {
-    const progress = this.#progress.getOrAdd(message.key, () => ({ done: new Set() }));
+    const progress = this.#progress.getOrAdd(message.key, () => begunWith(message));
     try {
       const ref = await this.#sendAll(message, progress);
       this.#progress.delete(message.key);
@@ -162,7 +162,9 @@ export class Outgoing {
         ...(progress.withholdAllow ? { withholdAllow: true } : {}),
       });
     let rendered = render();
-    if (rendered.command && !(await this.#sendCommand(target, rendered.command, progress, turn))) {
+    const repeat = new Repeat(message, this.#options.locale);
+    const total = rendered.parts.length + (log.kind === "log" ? 1 : 0);
+    if (rendered.command && !(await this.#sendCommand(target, rendered.command, progress, message, repeat))) {
       progress.withholdAllow = true;
       rendered = render();
     }
@@ -174,13 +176,13 @@ export class Outgoing {
         isLast && log.kind === "unreadable"
           ? messagesFor(locale, this.#options.locale).run.logNotAttached(log.why)
           : "";
-      const body = lines([part, italic(text(missing))]);
+      const body = lines([part, italic(text(missing)), italic(text(repeat.note()))]);
       const sent = await this.#transmit.text(target, body, isLast ? rendered.keyboard : undefined, turn);
       progress.ref = this.#refOf(sent);
-      progress.done.add(step);
+      await done(message, progress, step, index + 1 === total);
     }
     if (log.kind === "log" && !progress.done.has("file")) {
-      await this.#transmit.file(target, log, turn);
+      await this.#transmit.file(target, repeat.file(log), turn);
       progress.done.add("file");
     }
     if (!progress.ref) throw new Error("a message without parts");
@@ -190,14 +192,15 @@ export class Outgoing {
   /** The whole command as a file, before the card that refers to it. False: Telegram will not take it. */
   async #sendCommand(
     target: Target,
-    command: NonNullable<Rendered["command"]>,
+    command: Attachment,
     progress: Progress,
-    turn: Turn,
+    message: Outbound,
+    repeat: Repeat,
   ): Promise<boolean> {
     if (progress.done.has("command")) return true;
     try {
-      await this.#transmit.file(target, command, turn);
-      progress.done.add("command");
+      await this.#transmit.file(target, repeat.file(command), turnOf(message));
+      await done(message, progress, "command", false);
       return true;
     } catch (error) {
       if (error instanceof Failed && error.failure.kind === "refused") return false;
@@ -233,6 +236,40 @@ export class Outgoing {
         ? { threadId: String(message.message_thread_id) }
         : {}),
     };
+  }
+}
+
+/** What an earlier life of this process has sent of it for certain. */
+function begunWith({ steps }: Outbound): Progress {
+  const refs = Object.values(steps?.done ?? {}).filter((one) => one !== null);
+  const ref = refs.at(-1);
+  return { done: new Set(Object.keys(steps?.done ?? {})), ...(ref ? { ref } : {}) };
+}
+
+/** The last step is recorded with the message itself. */
+async function done(message: Outbound, progress: Progress, step: string, isLast: boolean): Promise<void> {
+  progress.done.add(step);
+  if (!isLast) await message.steps?.record(step, step === "command" ? undefined : progress.ref);
+}
+
+/** Says under the first thing that goes out again that it may have been there: once. */
+class Repeat {
+  #note: string;
+
+  constructor({ mayRepeat, locale }: Outbound, configured: string | undefined) {
+    this.#note = mayRepeat ? messagesFor(locale, configured).notice.mayRepeat : "";
+  }
+
+  note(): string {
+    const note = this.#note;
+    this.#note = "";
+    return note;
+  }
+
+  file(attachment: Attachment): Attachment {
+    const note = this.note();
+    if (note === "") return attachment;
+    return { ...attachment, caption: attachment.caption === undefined ? note : `${attachment.caption}\n${note}` };
   }
 }
 

@@ -11,6 +11,7 @@ import type { ChannelStatus, Ingress } from "../channel.ts";
 import type { NewerMessages } from "../newer-messages.ts";
 import type { SendBudget } from "../pacing/send-budget.ts";
 import { Recent } from "../recent.ts";
+import { connectingAgent } from "./agent.ts";
 import { CallbackAnswers } from "./callbacks.ts";
 import type { OnMigrated } from "./calls.ts";
 import { failureOf } from "./errors.ts";
@@ -47,6 +48,8 @@ export interface TelegramAccount {
   /** Seconds one poll stays open. Default 30. */
   readonly pollSeconds?: number;
 }
+
+const API_ROOT = "https://api.telegram.org";
 
 export interface TelegramDeps extends AdapterDeps {
   /** A group became a supergroup: configuration and sessions name the old id. */
@@ -88,6 +91,8 @@ export class Session {
     this.#bot = new Bot(account.token, {
       client: {
         timeoutSeconds: CLIENT_TIMEOUT_SECONDS,
+        // The library types it as what another runtime's fetch takes.
+        baseFetchConfig: { agent: connectingAgent(account.apiRoot ?? API_ROOT) } as never,
         ...(account.apiRoot === undefined ? {} : { apiRoot: account.apiRoot.replace(/\/+$/, "") }),
       },
     });

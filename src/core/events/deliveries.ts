@@ -15,6 +15,7 @@ import {
   type OutboundFile,
   type Recall,
   type SendResult,
+  type Steps,
 } from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
@@ -93,6 +94,8 @@ interface MessageRecord {
   readonly version: number;
   /** The version whose sending was begun and whose outcome is not known. */
   readonly inDoubt?: number;
+  /** What of that version is there for certain. */
+  readonly steps?: Steps["done"];
   /** The version with which the card came down as a message of its own; what stood above shows that it did. */
   readonly cameDown?: number;
 }
@@ -217,8 +220,25 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       if (ref && known.inDoubt === version) return { kind: "sent", ref };
     }
     if (ref) return sender.capabilities.edit ? sender.edit(ref, message) : { kind: "sent", ref };
-    await put(recordKey, { version: 0, inDoubt: version, ...cameDownOf(known) });
-    return sender.send(message);
+    const steps = known?.inDoubt === version ? known.steps : undefined;
+    const begun = { version: 0, inDoubt: version, ...(steps ? { steps } : {}), ...cameDownOf(known) };
+    await put(recordKey, begun);
+    return sender.send({
+      ...message,
+      steps: stepsOf(recordKey, begun),
+      ...(isDoubted(known, sender) ? { mayRepeat: true } : {}),
+    });
+  }
+
+  function stepsOf(recordKey: string, begun: MessageRecord): Steps {
+    const done: Record<string, MessageRef | null> = { ...begun.steps };
+    return {
+      done,
+      async record(step, ref) {
+        done[step] = ref ?? null;
+        await put(recordKey, { ...begun, steps: { ...done } });
+      },
+    };
   }
 
   function put(recordKey: string, record: MessageRecord): Promise<unknown> {
@@ -324,15 +344,21 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
           key: data.key,
           ...(data.entity ? { entity: data.entity } : {}),
           messageId: result.ref.messageId,
-          maybeTwice: !known?.ref && known?.inDoubt !== undefined && !sender.reconcile,
+          maybeTwice: isDoubted(known, sender),
         });
         return;
       case "retry":
         // What was begun stays in doubt: after a crash in between the platform is asked how far it came.
-        if (!known?.ref && !result.partial) await forget(recordKey, known);
+        if (known && isDoubted(known, sender)) await (result.partial ? undefined : put(recordKey, known));
+        else if (!known?.ref && !result.partial) await forget(recordKey, known);
         throw new RetryLater(result.afterMs, result.why);
-      case "unknown":
-        throw new Error(`The message may or may not have been sent: ${result.why}`);
+      case "unknown": {
+        const why = `The message may or may not have been sent: ${result.why}`;
+        if (!isDoubted(known, sender)) throw new Error(why);
+        // It may be there twice by now; a third is worse than telling who can look.
+        await options.onUndelivered?.({ ...data, why });
+        throw new PermanentFailure(why);
+      }
       case "permanent":
         if (!known?.ref) await forget(recordKey, known);
         await options.onUndelivered?.({ ...data, why: result.why });
@@ -375,6 +401,11 @@ function messageKey(entity: string, route: Route): string {
 /** Idempotency of an entity's message: the one that came down is another than the one it left behind. */
 function keyOf(recordKey: string, known: MessageRecord | undefined): string {
   return known?.cameDown === undefined ? recordKey : `${recordKey}#${known.cameDown}`;
+}
+
+/** It may be there, and nobody can be asked whether it is. */
+function isDoubted(known: MessageRecord | undefined, sender: Sender): boolean {
+  return known !== undefined && !known.ref && known.inDoubt !== undefined && !sender.reconcile;
 }
 
 function cameDownOf(known: MessageRecord | undefined): Pick<MessageRecord, "cameDown"> {

@@ -99,6 +99,8 @@ export interface Messages {
   readonly notice: {
     /** Put under a message that could not go into its topic. */
     readonly topicGone: string;
+    /** Where the platform can not be asked whether a message arrived. */
+    readonly mayRepeat: string;
     readonly buttonsOff: string;
     /** Under a thread while a request waits. */
     readonly waitingForApproval: string;

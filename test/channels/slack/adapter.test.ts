@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ExecError } from "../../../src/core/errors.ts";
 import { AskLater } from "../../../src/core/outbound.ts";
 import { inEnglish } from "../../../src/core/words/phrase.ts";
@@ -570,6 +570,58 @@ describe("what can go wrong on the way", () => {
     expect(found === undefined ? 0 : 1).toBe(made);
     expect((await fresh.channel.send(message)).kind).toBe("sent");
     expect(emulator.workspace.messages.filter(bot)).toHaveLength(1);
+    await fresh.channel.stop();
+  });
+
+  describe.each([
+    ["a log", () => outbound(run(), { file: { name: "output-brisk-otter.txt", path: "" } }), "output-brisk-otter.txt"],
+    ["the whole command of a card", () => outbound(approval({ command: "x".repeat(20_000) })), "command-3f0c1a2b.txt"],
+  ] as const)("%s whose upload is cut off", (_what, make, name) => {
+    test.each([
+      ["before it began", "files.getUploadURLExternal", { cut: true }],
+      ["before it was done", "files.completeUploadExternal", { status: 502 }],
+      ["after it was done", "files.completeUploadExternal", { loseReply: true }],
+    ] as const)("%s is there once in the end", async (_when, method, fault) => {
+      const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const path = join(folder, "log");
+      await writeFile(path, "line\n".repeat(5_000));
+      const made = make();
+      const message = made.file ? { ...made, file: { ...made.file, path } } : made;
+      emulator.fail(method, fault);
+      expect((await it.channel.send(message)).kind).not.toBe("sent");
+      // As after a kill: nothing is remembered but what Slack can be asked.
+      const fresh = await started(rig(emulator));
+      if ((await fresh.channel.reconcile(message)) === undefined)
+        expect((await fresh.channel.send(message)).kind).toBe("sent");
+      const ours = emulator.workspace.messages.filter(bot);
+      expect(ours.filter((one) => one.files.length === 0)).toHaveLength(1);
+      expect(ours.flatMap((one) => one.files.map((file) => file.name))).toEqual([name]);
+      const [card] = ours;
+      if (card && message.card.kind === "approval") expect(emulator.buttons(card)).toContain("Allow once");
+      const again = await started(rig(emulator));
+      expect(await again.channel.reconcile(message)).toMatchObject({ messageId: card?.ts });
+      await again.channel.stop();
+      await fresh.channel.stop();
+    });
+  });
+
+  test("another log of the same run, sent before, is not taken for the one in doubt", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "slack-log-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "log");
+    await writeFile(path, "line\n".repeat(5_000));
+    const file = { name: "output-brisk-otter.txt", path };
+    const threadId = await emulator.say("U0ALICENG", "C0OPSROOM", "go");
+    const route = { ...ops, threadId };
+    await it.channel.send(outbound(text(), { key: "first", route, file }));
+    emulator.fail("files.completeUploadExternal", { status: 502 });
+    const second = outbound(text(), { key: "second", route, file });
+    expect((await it.channel.send(second)).kind).toBe("unknown");
+    const fresh = await started(rig(emulator));
+    expect(await fresh.channel.reconcile(second)).toBeUndefined();
+    expect((await fresh.channel.send(second)).kind).toBe("sent");
+    expect(emulator.workspace.messages.filter((one) => bot(one) && one.files.length > 0)).toHaveLength(2);
     await fresh.channel.stop();
   });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NativeCommand } from "../../../src/channels/adapter-deps.ts";
 import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
-import type { Inbound, Outbound } from "../../../src/channels/channel.ts";
+import type { Inbound, MessageRef, Outbound } from "../../../src/channels/channel.ts";
 import {
   createTelegramChannel,
   type TelegramAccount,
@@ -383,6 +383,43 @@ describe("telegram adapter: out", () => {
     await expect.poll(async () => (await channel.send(long)).kind, { timeout: 15_000, interval: 200 }).toBe("sent");
     const parts = emulator.world.chat(Number(ALICE)).messages.filter((one) => one.text.startsWith("word"));
     expect(parts.length).toBe(4);
+  });
+
+  it("goes on after a kill where it stopped: what is there is not sent again, and what may be there says so", async () => {
+    await connected();
+    const folder = await mkdtemp(join(tmpdir(), "telegram-log-"));
+    const path = join(folder, "full.log");
+    await writeFile(path, "line\n".repeat(10));
+    const done: Record<string, MessageRef | null> = {};
+    const record = async (step: string, ref?: MessageRef): Promise<void> => {
+      done[step] = ref ?? null;
+    };
+    const message = out(textCard("word ".repeat(1500)), dm, { file: { name: "a.txt", path }, steps: { done, record } });
+    emulator.fail("sendDocument", { loseReply: true });
+    expect(await channel.send(message)).toMatchObject({ kind: "unknown" });
+    expect(Object.keys(done)).toEqual(["part-0", "part-1"]);
+    await channel.stop();
+    // Another life knows no more than what was recorded.
+    await connected();
+    const sent = await channel.send({ ...message, steps: { done: { ...done }, record }, mayRepeat: true });
+    const shown = emulator.world.chat(Number(ALICE)).messages;
+    expect(sent).toMatchObject({ kind: "sent", ref: { messageId: String(shown[1]?.id) } });
+    expect(shown.map((one) => one.file?.name ?? "text")).toEqual(["text", "text", "a.txt", "a.txt"]);
+    expect(shown.filter((one) => one.text.includes("may be a repeat"))).toEqual([shown[3]]);
+    await rm(folder, { recursive: true });
+  });
+
+  it("says so in the reader's language when the text itself may be there twice", async () => {
+    await connected();
+    emulator.fail("sendMessage", { loseReply: true });
+    const message = out(textCard("klaar"), dm, { locale: "nl" });
+    expect(await channel.send(message)).toMatchObject({ kind: "unknown" });
+    await channel.send({ ...message, mayRepeat: true });
+    const [first, second] = emulator.world.chat(Number(ALICE)).messages;
+    expect([first?.text, second?.text]).toEqual([
+      "klaar",
+      "klaar\nDit kan een herhaling zijn: de verbinding brak af tijdens het versturen.",
+    ]);
   });
 
   it("says why a log is missing instead of losing the message", async () => {

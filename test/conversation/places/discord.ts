@@ -97,6 +97,7 @@ export const openDiscord: OpenPlace = async ({
     enforceRates: () => {},
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "POST /channels/{channel_id}/messages"),
+    holdUpload: (ms) => emulator.fail("POST /channels/{channel_id}/messages", { holdReplyMs: ms, uploadsOnly: true }),
   };
 };
 

@@ -141,5 +141,6 @@ async function open(
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),
+    holdUpload: (ms) => emulator.fail("files.completeUploadExternal", { holdReplyMs: ms }),
   };
 }

@@ -112,5 +112,6 @@ export const openTelegram: OpenPlace = async ({
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
     slowSends: (ms) => emulator.delay(ms, "sendMessage"),
+    holdUpload: (ms) => emulator.fail("sendDocument", { holdReplyMs: ms }),
   };
 };

@@ -71,6 +71,9 @@ export const openWeb: OpenPlace = async () => {
     passTime: () => {},
     enforceRates: () => {},
     refusals: () => 0,
+    holdUpload: () => {
+      throw new Error("the web chat has no uploads");
+    },
     slowSends: () => {
       throw new Error("The web chat takes every message at once.");
     },

@@ -302,6 +302,93 @@ describe("deliveries", () => {
     expect(platform.texts()).toEqual([["exit 0"]]);
   });
 
+  describe("on a platform that can not be asked what it has", () => {
+    /** Sends in steps, as a long text or a message with a file does, and remembers nothing by itself. */
+    class Blind implements Sender {
+      readonly capabilities = { edit: true, minEditMs: 0, editsAreSilent: true };
+      readonly arrived: string[] = [];
+      readonly faults: ("lose" | "not-connected" | "dies")[] = [];
+      readonly #steps = ["one", "two", "three"];
+
+      async send(message: Outbound): Promise<SendResult> {
+        let note = message.mayRepeat ? " (may be a repeat)" : "";
+        for (const [index, step] of this.#steps.entries()) {
+          if (message.steps && step in message.steps.done) continue;
+          const fault = this.faults.shift();
+          if (fault === "not-connected")
+            return { kind: "retry", afterMs: 10, why: "not connected", ...(index > 0 ? { partial: true } : {}) };
+          this.arrived.push(step + note);
+          note = "";
+          if (fault === "lose") return { kind: "unknown", why: "the answer was lost" };
+          if (fault === "dies") await new Promise(() => {});
+          if (index < 2) await message.steps?.record(step, refOf(message));
+        }
+        return { kind: "sent", ref: refOf(message) };
+      }
+
+      async edit(ref: MessageRef): Promise<SendResult> {
+        return { kind: "sent", ref };
+      }
+    }
+
+    const said: string[] = [];
+    const with_ = async (blind: Blind): Promise<Deliveries> => {
+      const made = createDeliveries({
+        ...{ ...state, clock, languageOf },
+        findSender: () => blind,
+        prepare: (card) => card,
+        onUndelivered: async ({ why }) => void said.push(why),
+      });
+      await made.start();
+      return made;
+    };
+    const passing = (check: () => Promise<boolean> | boolean) =>
+      eventually(async () => {
+        clock.advance(30_000);
+        await state.queue.add({ name: "nudge", data: {} });
+        return check();
+      });
+
+    beforeEach(async () => {
+      said.length = 0;
+      await state.dispose();
+      state = await openTestState(clock);
+    });
+
+    it("only the step that was cut off comes again, and it alone says so", async () => {
+      const blind = new Blind();
+      blind.faults.push(undefined as never, "lose");
+      const sending = await with_(blind);
+      await sending.post({ key: "k", route, card: say("x") });
+      await passing(() => blind.arrived.length === 4);
+      await quiet();
+      expect(blind.arrived).toEqual(["one", "two", "two (may be a repeat)", "three"]);
+      expect(said).toEqual([]);
+      sending.stop();
+    });
+
+    it("is not forgotten when the account is not connected yet in the next life", async () => {
+      const blind = new Blind();
+      blind.faults.push("lose", "not-connected", "not-connected");
+      const sending = await with_(blind);
+      await sending.post({ key: "k", route, card: say("x") });
+      await passing(() => blind.arrived.length === 4);
+      expect(blind.arrived).toEqual(["one", "one (may be a repeat)", "two", "three"]);
+      sending.stop();
+    });
+
+    it("after a second lost answer it is given up and told, not sent a third time", async () => {
+      const blind = new Blind();
+      blind.faults.push("lose", "lose");
+      const sending = await with_(blind);
+      await sending.post({ key: "k", route, card: say("x") });
+      await passing(async () => (await state.queue.counts("delivery")).dead === 1);
+      expect(blind.arrived).toEqual(["one", "one (may be a repeat)"]);
+      expect(said).toEqual(["The message may or may not have been sent: the answer was lost"]);
+      sending.stop();
+    });
+  });
+
   it("what fails at its last try is told to whoever can act on it, once", async () => {
     const told: string[] = [];
     deliveries.stop();

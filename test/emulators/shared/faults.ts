@@ -10,6 +10,10 @@ export interface Fault {
   readonly retryAfterS?: number;
   /** The request is worked, but its answer never arrives: the connection is cut. */
   readonly loseReply?: boolean;
+  /** The request is worked at once, but its answer comes this much later. */
+  readonly holdReplyMs?: number;
+  /** Only requests that bring a file. */
+  readonly uploadsOnly?: boolean;
   /** The connection is cut before the request is worked. */
   readonly cut?: boolean;
 }
@@ -36,11 +40,11 @@ export class Faults {
     else this.delays.delete(method);
   }
 
-  take(method: string): Fault | undefined {
+  take(method: string, isUpload = false): Fault | undefined {
     for (const name of [method, "*"]) {
       const list = this.armed.get(name);
       const first = list?.[0];
-      if (list === undefined || first === undefined) continue;
+      if (list === undefined || first === undefined || (first.fault.uploadsOnly && !isUpload)) continue;
       first.left -= 1;
       if (first.left <= 0) list.shift();
       return first.fault;

@@ -164,12 +164,17 @@ export abstract class EmulatorServer {
     request: EmulatorRequest,
     work: () => Promise<EmulatorReply>,
   ): Promise<EmulatorReply | "cut"> {
-    const fault = this.faults.take(method);
+    const fault = this.faults.take(method, request.parts.length > 0);
     const delayMs = this.faults.delayFor(method);
     if (fault?.cut === true) return "cut";
     if (fault?.loseReply === true) {
       await work();
       return "cut";
+    }
+    if (fault?.holdReplyMs !== undefined) {
+      const reply = await work();
+      await sleep(fault.holdReplyMs, undefined, { signal: request.signal }).catch(() => {});
+      return reply;
     }
     if (fault !== undefined) return this.faultReply(fault);
     if (delayMs > 0) await sleep(delayMs, undefined, { signal: request.signal }).catch(() => {});

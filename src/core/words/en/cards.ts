@@ -95,6 +95,7 @@ export const cards: Messages = {
     waitingForApproval: "Waiting for approval…",
     codeIn: (file, lines) => `All ${lines} lines are in ${file}.`,
     buttonsOff: "Buttons are switched off in this chat; nothing was done. /help shows what you can type.",
+    mayRepeat: "This may be a repeat: the connection broke off while it was being sent.",
     buttonOutdated: "This button is from an older version. Ask for the card again with /status.",
     notInChannel: (bot) =>
       `I am not in this channel, so what this command does can not be shown here. Invite me with /invite @${bot}.`,

@@ -96,6 +96,7 @@ export const cards: Messages = {
     waitingForApproval: "Wacht op toestemming…",
     codeIn: (file, lines) => `Alle ${lines} regels staan in ${file}.`,
     buttonsOff: "Knoppen staan uit in deze chat; er is niets gedaan. /help toont wat je kunt typen.",
+    mayRepeat: "Dit kan een herhaling zijn: de verbinding brak af tijdens het versturen.",
     buttonOutdated: "Deze knop hoort bij een oudere versie. Vraag de kaart opnieuw op met /status.",
     notInChannel: (bot) =>
       `Ik zit niet in dit kanaal, dus wat deze opdracht doet kan hier niet worden getoond. Nodig me uit met /invite @${bot}.`,

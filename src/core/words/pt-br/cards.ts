@@ -96,6 +96,7 @@ export const cards: Messages = {
     waitingForApproval: "Aguardando aprovação…",
     codeIn: (file, lines) => `Todas as ${lines} linhas estão em ${file}.`,
     buttonsOff: "Os botões estão desligados nesta conversa; nada foi feito. /help mostra o que você pode digitar.",
+    mayRepeat: "Isto pode ser uma repetição: a conexão caiu durante o envio.",
     buttonOutdated: "Este botão é de uma versão antiga. Peça o cartão de novo com /status.",
     notInChannel: (bot) =>
       `Não estou neste canal, por isso o que este comando faz não pode ser mostrado aqui. Convide-me com /invite @${bot}.`,

@@ -93,6 +93,7 @@ export const cards: Messages = {
     waitingForApproval: "Đang chờ phê duyệt…",
     codeIn: (file, lines) => `Toàn bộ ${lines} dòng nằm trong ${file}.`,
     buttonsOff: "Các nút đã tắt trong cuộc trò chuyện này; chưa có gì được thực hiện. /help cho biết bạn có thể gõ gì.",
+    mayRepeat: "Đây có thể là tin lặp lại: kết nối bị ngắt khi đang gửi.",
     buttonOutdated: "Nút này thuộc phiên bản cũ. Hãy gọi lại thẻ bằng /status.",
     notInChannel: (bot) =>
       `Tôi không ở trong kênh này nên không thể hiển thị kết quả của lệnh tại đây. Hãy mời tôi bằng /invite @${bot}.`,
