@@ -65,6 +65,38 @@ describeWithBrowser("the demo", () => {
       await page.close();
     });
 
+    it("what else a waiting card can do: the whole command to its reader alone, and put off until later", async () => {
+      const place = demo.places.find((one) => one.name === name);
+      if (!place) throw new Error(`The demo has no ${name}.`);
+      const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+      await page.goto(place.page?.(place.owner, place.room) ?? "");
+      await page.waitForSelector("body[data-ready]");
+      const steps = Array.from(
+        { length: 9 },
+        (_, step) => `./check --region eu-west-${step} --profile release-candidate`,
+      );
+      await page.getByLabel("Message").fill(`/exec ${steps.join(" && ")}`);
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByRole("button", { name: "Allow once", exact: true }).waitFor({ timeout: WAIT_MS });
+      const more = name === "slack" ? page.getByText("⋯") : page.getByRole("button", { name: "More…" });
+      if (name !== "telegram") await more.last().click();
+      const choice = (label: string) => page.getByRole("button", { name: label, exact: true }).last();
+      await choice("Show full command").waitFor({ timeout: WAIT_MS });
+      await keep(page, `${name}-more`);
+      await choice("Show full command").click();
+      await page.getByText(/\d+ characters, SHA-256 [0-9a-f]{12}/).waitFor({ timeout: WAIT_MS });
+      // The page has drawn the answer, and a menu that was open is closed.
+      if (name === "slack") await more.last().click();
+      await choice("Snooze").click();
+      await page.getByText(/Put off by alice/).waitFor({ timeout: WAIT_MS });
+      await page.getByText(/I ask again here in 10 min/).waitFor({ timeout: WAIT_MS });
+      await keep(page, `${name}-snoozed`);
+      await page.getByRole("button", { name: "Deny", exact: true }).last().click();
+      await page.getByText(/Put off by alice/).waitFor({ state: "detached", timeout: WAIT_MS });
+      expect(place.violations()).toEqual([]);
+      await page.close();
+    });
+
     it("a long output shows its beginning and its end, and comes as a file below", async () => {
       const place = demo.places.find((one) => one.name === name);
       if (!place) throw new Error(`The demo has no ${name}.`);

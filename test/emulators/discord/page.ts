@@ -34,6 +34,7 @@ export function markdownToHtml(source: string, nameOf: (id: string) => string | 
 /** `R` counts as people do; the other styles are close enough as UTC. */
 function shownTime(seconds: number, style: string): string {
   const at = new Date(seconds * 1000);
+  if (style === "t") return `<time datetime="${at.toISOString()}">${at.toISOString().slice(11, 16)}</time>`;
   if (style !== "R") return at.toISOString();
   const minutes = Math.round((at.getTime() - Date.now()) / 60_000);
   const text = new Intl.RelativeTimeFormat("en", { numeric: "always" }).format(minutes, "minute");

@@ -96,7 +96,7 @@ nav li[aria-current] button{background:#ffffff33}main{flex:1;display:flex;flex-d
 .row{display:flex;flex-wrap:wrap;gap:8px;margin:6px 0}.row button{font:inherit;font-weight:700;padding:4px 12px;border-radius:4px;border:1px solid #bbb;background:#fff;cursor:pointer}
 .row select{font:inherit;max-width:100%;padding:6px 10px;border-radius:4px;border:1px solid #bbb;background:#fff}
 .menu{position:relative}.menu summary{list-style:none;font-weight:700;padding:4px 12px;border-radius:4px;border:1px solid #bbb;cursor:pointer}.menu summary::-webkit-details-marker{display:none}
-.menu div{position:absolute;z-index:1;top:calc(100% + 4px);left:0;min-width:190px;padding:6px 0;background:#fff;border:1px solid #ccc;border-radius:8px;box-shadow:0 4px 14px #0003}
+.menu div{position:absolute;z-index:1;bottom:calc(100% + 4px);left:0;min-width:190px;padding:6px 0;background:#fff;border:1px solid #ccc;border-radius:8px;box-shadow:0 4px 14px #0003}
 .menu div button{display:block;width:100%;text-align:left;border:0;border-radius:0;background:none;font-weight:400;padding:5px 14px}.row button.primary{background:#1264a3;border-color:#1264a3;color:#fff}.row button.success{background:#007a5a;border-color:#007a5a;color:#fff}.row button.danger{background:#e01e5a;border-color:#e01e5a;color:#fff}
 #composer{display:flex;gap:8px;padding:12px 20px;border-top:1px solid #ddd}#composer input{flex:1;font:inherit;padding:8px}
 #toast{position:fixed;right:20px;top:20px;margin:0;padding:10px 14px;background:#1d1c1d;color:#fff;border-radius:6px}#toast:empty{display:none}
