@@ -18,6 +18,7 @@ import { ExecError } from "../core/errors.ts";
 import { explainLayer } from "../core/policy/reasons.ts";
 import { displayMode, requestedPolicy, resolvePolicy } from "../core/policy/resolve.ts";
 import type { AllowlistEntry } from "../core/policy/types.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 import { type Cli, EXIT, readStdin } from "./io.ts";
 import { knownAgents, layersFor, openPolicy, type PolicyContext } from "./policy-context.ts";
 
@@ -50,7 +51,7 @@ export async function get(cli: Cli, options: { json?: boolean }): Promise<number
           (key) =>
             `  ${key.padEnd(12)} ${one.effective[key].value.padEnd(10)} from ${explainLayer(one.effective[key].from)}`,
         ),
-        ...one.rules.map((rule) => `  rule         ${describeRule(rule)}`),
+        ...one.rules.map((rule) => `  rule         ${inEnglish(describeRule(rule))}`),
       ].join("\n"),
     );
   }
@@ -121,7 +122,7 @@ function parseDocument(text: string): ApprovalsDocument {
       if (problem !== undefined) {
         throw new ExecError(
           "invalid-argument",
-          `Rule ${index + 1} of ${scopeName(scope)}: ${problem} Nothing was changed.`,
+          `Rule ${index + 1} of ${scopeName(scope)}: ${problem.text} Nothing was changed.`,
         );
       }
     }
@@ -152,7 +153,7 @@ function ruleLine(rule: AllowlistEntry): string {
     rule.lastUsedAt === undefined
       ? ""
       : `, last used ${new Date(rule.lastUsedAt).toISOString().slice(0, 16).replace("T", " ")}`;
-  return `${describeRule(rule)}${rule.id === undefined ? "" : `  [${rule.id.slice(0, 8)}]`}${used}`;
+  return `${inEnglish(describeRule(rule))}${rule.id === undefined ? "" : `  [${rule.id.slice(0, 8)}]`}${used}`;
 }
 
 export async function add(cli: Cli, typed: string, options: { agent?: string; argPattern?: string }): Promise<number> {
@@ -164,7 +165,7 @@ export async function add(cli: Cli, typed: string, options: { agent?: string; ar
   };
   const problem = ruleProblem(rule);
   if (problem !== undefined) {
-    cli.err(problem);
+    cli.err(problem.text);
     return EXIT.usage;
   }
   const scope = options.agent ?? EVERY_AGENT;
@@ -174,8 +175,8 @@ export async function add(cli: Cli, typed: string, options: { agent?: string; ar
     added = next !== document;
     return next;
   });
-  cli.out(added ? `Allowed for ${scopeName(scope)}: ${describeRule(rule)}` : "Already allowlisted.");
-  if (note !== undefined) cli.err(note);
+  cli.out(added ? `Allowed for ${scopeName(scope)}: ${inEnglish(describeRule(rule))}` : "Already allowlisted.");
+  if (note !== undefined) cli.err(note.text);
   return EXIT.ok;
 }
 
@@ -192,6 +193,6 @@ export async function remove(cli: Cli, typed: string, options: { agent?: string 
     return result.document;
   });
   if (removed.length === 0) cli.out("Pattern not found.");
-  for (const rule of removed) cli.out(`Removed for ${scopeName(scope)}: ${describeRule(rule)}`);
+  for (const rule of removed) cli.out(`Removed for ${scopeName(scope)}: ${inEnglish(describeRule(rule))}`);
   return EXIT.ok;
 }

@@ -1,6 +1,7 @@
 /** One audit entry as one line for people. Pure. */
 import { showInvisible } from "../channels/text/visible.ts";
 import type { AuditEntry, AuditEvent } from "../core/audit/events.ts";
+import { changeText } from "../core/audit/policy-change.ts";
 import { formatDuration } from "../core/duration.ts";
 import { actorLabel } from "../core/route.ts";
 
@@ -55,6 +56,8 @@ function sentence(event: AuditEvent): string {
     }
     case "config-changed":
       return `${event.paths.join(", ")} by ${actorLabel(event.actor)}`;
+    case "policy-changed":
+      return `${event.source} by ${actorLabel(event.actor)}: ${event.changes.map(changeText).join("; ")}`;
     case "access-granted":
       return `${event.grant} to ${actorLabel(event.actor)} by ${actorLabel(event.by)}`;
     case "access-dismissed":

@@ -146,6 +146,7 @@ function followConfig(holder: ConfigHolder, gateway: Gateway, logger: Logger): v
         logger.error({ problems: reload.problems }, "the configuration file has errors; what ran before still holds");
         return;
       case "applied":
+        gateway.configRead();
         if (reload.live.length > 0) logger.info({ keys: reload.live }, "configuration changed");
         if (reload.restart.length > 0) logger.warn({ keys: reload.restart }, "these keys need a restart");
         gateway.audit

@@ -1,3 +1,5 @@
+import { atLeast } from "../core/access/rank.ts";
+import { ExecError } from "../core/errors.ts";
 import { phrase } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 import { EXEC_USAGE, type ExecOptions, parseExecText } from "./exec-text.ts";
@@ -50,7 +52,20 @@ export const exec: CommandDefinition = {
           ...(ask ? { ask } : {}),
           ...(node ? { node } : {}),
         };
+        const loosening = await services.loosening(change, context);
+        // Whoever may run commands may tighten; to open what the configuration keeps closed is an owner's (channels.md 2.4).
+        if (loosening && !atLeast(context.rank, "owner")) {
+          throw new ExecError("not-authorized", phrase("error.exec.loosen", loosening));
+        }
         await services.sessions.set(sessionKey, change, forMs);
+        if (loosening) {
+          await services.policyChanged({
+            id: context.eventId,
+            actor: context.actor,
+            source: "/exec",
+            changes: [{ key: sessionKey, ...loosening }],
+          });
+        }
         await reply(
           {
             kind: "text",

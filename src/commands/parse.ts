@@ -24,8 +24,8 @@ export function parseCommand(text: string, options: { readonly bash: boolean }):
 }
 
 /** Commands that make sense only with something behind them, and those that stand alone. */
-const WITH_ARGUMENTS = new Set(["exec", "approve", "process", "pair"]);
-const ALONE = new Set(["help", "status", "stop", "whoami", "commands"]);
+const WITH_ARGUMENTS = new Set(["exec", "approve", "process", "pair", "allowlist"]);
+const ALONE = new Set(["help", "status", "stop", "whoami", "commands", "approve", "process", "pair", "allowlist"]);
 
 /**
  * `@bot exec ls` without the slash: where a platform keeps `/` for itself, people address the bot by name. Only the

@@ -1,6 +1,7 @@
 /** Every slash command, in the order help shows them. */
 import { nearestOf } from "../core/nearest.ts";
 import { activation } from "./activation.ts";
+import { allowlist } from "./allowlist.ts";
 import { approve } from "./approve.ts";
 import type { CommandDefinition } from "./command.ts";
 import { cron } from "./cron.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   status,
   whoami,
   pair,
+  allowlist,
   activation,
   deliveries,
   help,

@@ -1,8 +1,10 @@
 /** What commands may use: the same services the HTTP tools, the CLI and the cards use. Built by the gateway. */
 import type { PairingAnswer, PairingDecision, PairingRequest } from "../core/access/pairing.ts";
 import type { Rank } from "../core/access/rank.ts";
+import type { PreparedPattern } from "../core/approvals/allow-always.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import type { ApprovalRecord } from "../core/approvals/record.ts";
+import type { PolicyChange } from "../core/audit/policy-change.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Cron } from "../core/events/cron.ts";
 import type { DeadLetterDesk } from "../core/events/dead-letters.ts";
@@ -10,8 +12,9 @@ import type { ExecTool } from "../core/exec/exec-tool.ts";
 import type { ToolResult } from "../core/exec/results.ts";
 import type { RunRecord, Runs } from "../core/exec/runs.ts";
 import type { OutboundFile } from "../core/outbound.ts";
+import type { AllowlistEntry } from "../core/policy/types.ts";
 import type { Actor, Route } from "../core/route.ts";
-import type { Sessions } from "../core/sessions/sessions.ts";
+import type { SessionOverrides, Sessions } from "../core/sessions/sessions.ts";
 import type { Wording } from "../core/words/phrase.ts";
 import type { CommandDefinition } from "./command.ts";
 
@@ -75,6 +78,26 @@ export interface ApprovalDesk {
   askAgain(id: string, by: Pick<CommandScope, "actor" | "route"> & { readonly rank: Rank }): Promise<void>;
 }
 
+export interface ListedRule {
+  /** An agent's id, or `*` for every agent. */
+  readonly scope: string;
+  readonly rule: AllowlistEntry;
+}
+
+/** The allowlist of this host. Throws `invalid-argument` while its file is damaged. */
+export interface AllowlistDesk {
+  /** `commands.allowlist`. */
+  mayChange(): boolean;
+  agents(): readonly string[];
+  list(): readonly ListedRule[];
+  /** What this would be stored as, and what is to be said about that. */
+  prepare(typed: string): Promise<PreparedPattern>;
+  /** Resolves to the rule's id, or to `undefined` when it was there already. */
+  add(scope: string, rule: AllowlistEntry): Promise<string | undefined>;
+  /** By pattern, or by the first eight characters of an id or more; resolves to what was removed. */
+  remove(typed: string, agent?: string): Promise<readonly ListedRule[]>;
+}
+
 export interface CommandServices {
   readonly commands: readonly CommandDefinition[];
   readonly exec: ExecTool;
@@ -90,6 +113,7 @@ export interface CommandServices {
   /** `commands.bashForegroundMs`: a command of theirs that ends within this shows its end alone. */
   bashForegroundMs(): number;
   readonly cron: Cron;
+  readonly allowlist: AllowlistDesk;
   /** What could not be delivered. */
   readonly deadLetters: DeadLetterDesk;
   /** Takes it out of the line or stops it, on whichever gateway it is. True when it was waiting or running. */
@@ -104,6 +128,16 @@ export interface CommandServices {
   process(args: Readonly<Record<string, unknown>>, agentId: string): Promise<ToolResult>;
   /** The effective exec policy of this conversation, each value with its source. */
   policy(scope: CommandScope): Promise<readonly PolicyField[]>;
+  /**
+   * What would change when `/exec` sets this, both as `security=… ask=…`, if that lets more happen than the configuration
+   * and than what holds now. `undefined`: it does not.
+   */
+  loosening(
+    change: Pick<SessionOverrides, "security" | "ask">,
+    scope: CommandScope,
+  ): Promise<{ readonly before: string; readonly after: string } | undefined>;
+  /** Written down, and told to the owners who did not do it. */
+  policyChanged(change: PolicyChange): Promise<void>;
   /** What the policy would say of this command, without running it. */
   explain(command: string, scope: CommandScope): Promise<UnspokenCard>;
   status(): Promise<StatusReport>;

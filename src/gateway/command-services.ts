@@ -9,13 +9,14 @@ import type { Config } from "../core/config/schema.ts";
 import { runCard } from "../core/exec/run-card.ts";
 import { decidableBy } from "./completions.ts";
 import type { Elsewhere } from "./elsewhere.ts";
+import type { PolicyChanges } from "./policy-changes.ts";
 import { explainCard, type PolicyService } from "./policy-service.ts";
 import type { Readiness } from "./readiness.ts";
 
 export interface CommandServicesOptions
   extends Pick<
     CommandServices,
-    "exec" | "runs" | "approvals" | "approvalDesk" | "sessions" | "pairingDesk" | "cron" | "deadLetters"
+    "exec" | "runs" | "approvals" | "approvalDesk" | "sessions" | "pairingDesk" | "cron" | "deadLetters" | "allowlist"
   > {
   readonly config: () => Config;
   readonly access: Pick<Access, "mayDecide">;
@@ -23,12 +24,14 @@ export interface CommandServicesOptions
   readonly elsewhere: Elsewhere;
   readonly agents: Pick<Turns, "stop" | "forget">;
   readonly policy: PolicyService;
+  readonly policyChanges: Pick<PolicyChanges, "record">;
   readonly readiness: Readiness;
 }
 
 export function createCommandServices(options: CommandServicesOptions): CommandServices {
-  const { config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters } = options;
-  const { access, elsewhere, agents, policy, readiness } = options;
+  const { config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters, allowlist } =
+    options;
+  const { access, elsewhere, agents, policy, policyChanges, readiness } = options;
   return {
     commands: COMMANDS,
     exec,
@@ -40,6 +43,7 @@ export function createCommandServices(options: CommandServicesOptions): CommandS
     approvalDesk,
     cron,
     deadLetters,
+    allowlist,
     bashEnabled: () => config().commands.bash,
     bashForegroundMs: () => config().commands.bashForegroundMs,
     process: elsewhere.process,
@@ -48,6 +52,8 @@ export function createCommandServices(options: CommandServicesOptions): CommandS
     stopTurns: agents.stop,
     forgetConversation: agents.forget,
     policy: policy.fields,
+    loosening: policy.loosening,
+    policyChanged: policyChanges.record,
     async explain(command, scope) {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });
       return explainCard(command, judged.decision);

@@ -42,6 +42,7 @@ import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { createGatewayAgents } from "./agents.ts";
+import { createAllowlistDesk } from "./allowlist-desk.ts";
 import { createGatewayAnnouncements } from "./announcements.ts";
 import { createApprovalDesk } from "./approval-desk.ts";
 import { batchLimitsOf, buildChannels, localeOf, startChannel } from "./channels.ts";
@@ -61,6 +62,7 @@ import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
 import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
 import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
+import { createPolicyChanges } from "./policy-changes.ts";
 import { createPolicyService } from "./policy-service.ts";
 import { Readiness } from "./readiness.ts";
 import { RequestSigns } from "./request-signs.ts";
@@ -100,6 +102,8 @@ export interface Gateway {
   readonly gatewayId: string;
   readonly audit: Audit;
   readonly invokeTool: InvokeTool;
+  /** The configuration was read anew: what changed of the policy in it is written down and told. */
+  configRead(): void;
   /** Sweeps what an earlier life left, starts queue, channels and, unless told otherwise, the server. */
   start(options?: { readonly listen?: boolean }): Promise<RunningServer | undefined>;
   /** Stops within `drainMs`: no new work, clients told, children ended, messages handed on, state closed. */
@@ -159,12 +163,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logMaxTotalBytes: config().limits.maxLogTotalBytes,
   });
   const searchPath = new SearchPath(process.env, (message) => logger.warn(message));
+  const policyChanges = createPolicyChanges({
+    ...{ store, queue, clock, gatewayId, config, audit, onError },
+    approvalsFile: () => approvalsFile,
+    deliveries: () => deliveries,
+  });
   const approvalsFile = await openApprovalsFile({
     path: join(stateDir, APPROVALS_FILE),
     clock,
     newId,
     onDamage: (problem) =>
       logger.error({ problem }, "exec-approvals.json is damaged: nothing runs until it is repaired"),
+    onWritten: policyChanges.fileWritten,
   });
   const policy = createPolicyService({
     config,
@@ -199,7 +209,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     mayDecide: (actor, record, route) => access.mayDecide(actor, record, route),
     onForeignSettled: (record) => announcements.showApproval(record.id),
     takeBack: (record) => settlement.takeBack(record),
-    onRevoked: (record) => announcements.showApproval(record.id),
+    onRevoked: async (record) => {
+      await announcements.showApproval(record.id);
+      await settlement.tellRevoked(record);
+    },
     snoozeMs: () => config().approvals.snoozeSec * 1000,
     onSnoozed: (record) => announcements.showApproval(record.id),
     onReminder: (record, at, token) => announcements.remind(record.id, at, token),
@@ -298,7 +311,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     showAgain: (entity, route) => announcements.showAgain(entity, route),
     onChange: (did, letters) => logger.info({ ids: letters.map((letter) => letter.id) }, `dead letters ${did}`),
   });
-  const settlement = createSettlement({ approvals, approvalsFile, announcements, exec, audit, metrics, logger });
+  const settlement = createSettlement({
+    ...{ approvals, approvalsFile, announcements, exec, audit, metrics, logger },
+    tell: policyChanges.tell,
+  });
   // First, so that what a card offers to replay is whole.
   runs.listen({ finished: recorder.finished });
   runs.listen(loggedRuns(logger));
@@ -354,7 +370,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const services = createCommandServices({
     ...{ config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters },
-    ...{ access, elsewhere, agents, policy, readiness },
+    ...{ access, elsewhere, agents, policy, policyChanges, readiness },
+    allowlist: createAllowlistDesk({ config, stateDir, home: loaded.home, newId, approvalsFile, searchPath }),
   });
   const ingress: Ingress = createIngress({
     store,
@@ -390,6 +407,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       await announcements.showApproval(record.id);
     }
     await deliveries.start();
+    await policyChanges.start();
     await pairingDesk.start();
     await agents.start();
     await wakes.start();
@@ -430,6 +448,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     agents.drain();
     runs.drain();
     announcements.stop();
+    policyChanges.stop();
     // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
     await Promise.all([server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }), supervisor.shutdown()]);
     await runs.settled();
@@ -445,5 +464,5 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await processSessions.close();
   }
 
-  return { gatewayId, audit, invokeTool, start, stop };
+  return { gatewayId, audit, invokeTool, start, stop, configRead: policyChanges.configRead };
 }

@@ -30,6 +30,7 @@ const PROCESS_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function formOf(command: string, option: string): Pick<NativeCommand["options"][number], "form" | "onlyWith"> {
+  if (command === "allowlist" && option !== "action") return { form: option === "pattern" ? "rest" : "key" };
   if (command === "exec") return { form: option === "command" ? "rest" : "key" };
   const values = command === "process" ? PROCESS_KEYS[option] : undefined;
   return values === undefined ? {} : { form: "key", onlyWith: { option: "action", values } };

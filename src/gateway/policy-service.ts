@@ -3,7 +3,7 @@
  * the pure functions of `core/policy`. Also what `/exec` without arguments and `/exec explain` show.
  */
 
-import type { CommandScope, PolicyField } from "../commands/services.ts";
+import type { CommandScope, CommandServices, PolicyField } from "../commands/services.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Config } from "../core/config/schema.ts";
@@ -13,9 +13,9 @@ import { decide } from "../core/policy/decide.ts";
 import type { Decision } from "../core/policy/decision.ts";
 import { planText } from "../core/policy/explain.ts";
 import { layerPhrase, reasonPhrase } from "../core/policy/reasons.ts";
-import { displayMode, resolvePolicy } from "../core/policy/resolve.ts";
+import { displayMode, isLooser, resolvePolicy } from "../core/policy/resolve.ts";
 import type { EffectivePolicy, FileFacts } from "../core/policy/types.ts";
-import type { Sessions } from "../core/sessions/sessions.ts";
+import type { SessionOverrides, Sessions } from "../core/sessions/sessions.ts";
 import { phrase } from "../core/words/phrase.ts";
 import type { SearchPath } from "./search-path.ts";
 
@@ -35,6 +35,7 @@ export interface PolicyService {
   resolve(query: PolicyQuery): Promise<EffectivePolicy>;
   decide(query: DecideQuery): Decision;
   fields(scope: CommandScope): Promise<readonly PolicyField[]>;
+  loosening: CommandServices["loosening"];
 }
 
 export function createPolicyService(options: PolicyServiceOptions): PolicyService {
@@ -61,6 +62,19 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
 
     decide: (query) =>
       decide({ ...query, path: options.searchPath.folders(), home: options.home, facts: options.facts }),
+
+    async loosening(change, scope) {
+      const current = await options.sessions.overrides(scope.sessionKey);
+      const under = (overrides: SessionOverrides) =>
+        resolve({ ...scope, host: "gateway", fromChannel: true, overrides });
+      const [configured, before, after] = await Promise.all([
+        under({}),
+        under(current),
+        under({ ...current, ...change }),
+      ]);
+      if (!isLooser(after, configured) || !isLooser(after, before)) return undefined;
+      return { before: pairText(before), after: pairText(after) };
+    },
 
     async fields(scope) {
       const config = options.config();
@@ -91,6 +105,10 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
       ];
     },
   };
+}
+
+function pairText({ security, ask }: Pick<EffectivePolicy, "security" | "ask">): string {
+  return `security=${security.value} ask=${ask.value}`;
 }
 
 /** `/exec explain`: decision, reasons, what matched, what would run, what "always" would store. */

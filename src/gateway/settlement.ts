@@ -1,12 +1,15 @@
 /** What a person decided becomes effect: the stored rule, the run and the final card; and a rule that is taken back. */
 import type { Logger } from "pino";
+import { describeGrants } from "../core/approvals/allow-always.ts";
 import type { Approvals, ApprovalsOptions } from "../core/approvals/approvals.ts";
 import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
-import type { ApprovalRecord } from "../core/approvals/record.ts";
+import { type ApprovalRecord, slugOf } from "../core/approvals/record.ts";
 import type { Audit } from "../core/audit/audit.ts";
+import type { PolicyChange } from "../core/audit/policy-change.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Announcements } from "../core/events/announcements.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
+import { inEnglish } from "../core/words/phrase.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 export interface SettlementOptions {
@@ -17,16 +20,19 @@ export interface SettlementOptions {
   readonly audit: Audit;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
+  /** Owners hear of a rule that is stored or taken back. */
+  readonly tell: (change: PolicyChange) => Promise<void>;
 }
 
 export interface Settlement {
   readonly takeBack: ApprovalsOptions["takeBack"];
+  tellRevoked(record: ApprovalRecord): Promise<void>;
   /** Runs at least once per settled record. */
   onSettled(record: ApprovalRecord): Promise<void>;
 }
 
 export function createSettlement(options: SettlementOptions): Settlement {
-  const { approvals, approvalsFile, announcements, exec, audit, metrics, logger } = options;
+  const { approvals, approvalsFile, announcements, exec, audit, metrics, logger, tell } = options;
 
   /** Exactly the rules that this request stored. */
   async function takeBack({ request }: ApprovalRecord) {
@@ -49,6 +55,12 @@ export function createSettlement(options: SettlementOptions): Settlement {
         actor: record.decidedBy ?? record.request.requester,
         approvalId: record.id,
       });
+      await tell({
+        id: `always/${record.id}`,
+        source: "allow-always",
+        actor: record.decidedBy ?? record.request.requester,
+        changes: rulesOf(record).map((after) => ({ key: keyOf(record), after })),
+      });
     }
     // Taken back while it was being stored.
     if ((await approvals.get(record.id))?.revoked) await takeBack(record);
@@ -61,5 +73,24 @@ export function createSettlement(options: SettlementOptions): Settlement {
     }
   }
 
-  return { takeBack, onSettled };
+  async function tellRevoked(record: ApprovalRecord): Promise<void> {
+    if (!record.revoked) return;
+    await tell({
+      id: `always-back/${record.id}`,
+      source: "allow-always",
+      actor: record.revoked.by,
+      changes: rulesOf(record).map((before) => ({ key: keyOf(record), before })),
+    });
+  }
+
+  return { takeBack, tellRevoked, onSettled };
+}
+
+/** The card's own words for what it stores. */
+function rulesOf({ request }: ApprovalRecord): string[] {
+  return describeGrants(request.alwaysStores, request.agentId, request.cwd).map(inEnglish);
+}
+
+function keyOf({ request, id }: ApprovalRecord): string {
+  return `agent ${request.agentId}, ${slugOf(id)}`;
 }

@@ -19,6 +19,7 @@ const STEPS: ReadonlySet<AuditEvent["type"]> = new Set([
   "approval-asked-again",
   "patch-ended",
   "allowlist-changed",
+  "policy-changed",
 ]);
 const IDS = [
   "requestId",

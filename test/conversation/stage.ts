@@ -81,7 +81,13 @@ export function stage(
     gateway = await startTestGateway({
       env: { ...place.env, ...other?.env },
       ...(clock ? { clock } : {}),
-      config: { tools: { exec: { mode: "ask" } }, ...config, ...other?.config, ...place.config },
+      config: {
+        tools: { exec: { mode: "ask" } },
+        ...config,
+        ...other?.config,
+        ...place.config,
+        commands: { ...section(config, "commands"), ...section(place.config, "commands") },
+      },
     });
     await connected();
   }, START_MS);
@@ -140,6 +146,10 @@ export function stage(
       await connected();
     },
   };
+}
+
+function section(config: object, name: string): object {
+  return (config as Readonly<Record<string, object | undefined>>)[name] ?? {};
 }
 
 export function isRequest(message: ShownMessage): boolean {

@@ -2,7 +2,7 @@
 import { FILE_GRANT } from "../policy/allowlist.ts";
 import { findExecutable, type SearchContext } from "../policy/executables.ts";
 import type { AllowlistEntry } from "../policy/types.ts";
-import { type Phrase, phrase } from "../words/phrase.ts";
+import { type Phrase, phrase, type Wording } from "../words/phrase.ts";
 import { isGrant } from "./approvals-document.ts";
 
 /** One sentence per rule that would be stored; the card shows them before anybody clicks. */
@@ -14,17 +14,16 @@ export function describeGrants(rules: readonly AllowlistEntry[], agentId: string
 }
 
 /** One line per rule, for lists. */
-export function describeRule(rule: AllowlistEntry): string {
-  if (isGrant(rule)) {
-    return `${rule.pattern} (allowed always: one exact argument list in one directory)`;
-  }
-  return rule.argPattern === undefined ? rule.pattern : `${rule.pattern} with arguments matching ${rule.argPattern}`;
+export function describeRule(rule: AllowlistEntry): Wording {
+  const { pattern, argPattern } = rule;
+  if (isGrant(rule)) return phrase("rule.grant", { pattern });
+  return argPattern === undefined ? pattern : phrase("rule.arguments", { pattern, arguments: argPattern });
 }
 
 /** What the pattern a person typed is stored as, and a sentence when that is not the same. */
 export interface PreparedPattern {
   readonly pattern: string;
-  readonly note?: string;
+  readonly note?: Phrase;
 }
 
 /**
@@ -38,19 +37,19 @@ export function preparePattern(typed: string, context: SearchContext & { readonl
   }
   const path = pattern.startsWith("~/") ? context.home + pattern.slice(1) : pattern;
   const real = context.facts.realpath(path);
-  if (real === undefined) return { pattern, note: `${path} does not exist yet; the rule counts once it does.` };
+  if (real === undefined) return { pattern, note: phrase("rule.notYet", { path }) };
   if (real === path) return { pattern: real };
-  return { pattern: real, note: `${path} is a link to ${real}; the rule is stored for that file.` };
+  return { pattern: real, note: phrase("rule.link", { path, real }) };
 }
 
 function bareName(name: string, context: SearchContext): PreparedPattern {
   const found = findExecutable(name, context);
-  if (!("real" in found)) return { pattern: name, note: `${name} was not found on PATH; the rule counts once it is.` };
+  if (!("real" in found)) return { pattern: name, note: phrase("rule.notOnPath", { name }) };
   if (!found.trusted) {
     return {
       pattern: name,
-      note: `${name} is ${found.path}, in a directory that others or the agent can write to: a name alone does not cover it. Add ${found.real} instead.`,
+      note: phrase("rule.untrusted", { name, path: found.path, real: found.real }),
     };
   }
-  return { pattern: name, note: `Covers ${found.path} when it is called by this name.` };
+  return { pattern: name, note: phrase("rule.covers", { path: found.path }) };
 }

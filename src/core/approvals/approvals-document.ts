@@ -13,6 +13,7 @@ import {
   type Security,
   type Sourced,
 } from "../policy/types.ts";
+import { type Phrase, phrase } from "../words/phrase.ts";
 
 /** Rules of every agent. */
 export const EVERY_AGENT = "*";
@@ -127,6 +128,24 @@ export function rulesOf(document: ApprovalsDocument, scope: string): AllowlistEn
 /** Every scope that is named in the file. */
 export function scopesOf(document: ApprovalsDocument): string[] {
   return isObject(document.raw.agents) ? Object.keys(document.raw.agents) : [];
+}
+
+const WORD_KEYS = ["security", "ask", "askFallback"] as const;
+
+/** The policy words as they are written, of `defaults` and of each scope that names one. */
+export function policyWords(
+  document: ApprovalsDocument,
+): readonly (readonly [string, Readonly<Record<string, string>>])[] {
+  const wordsOf = (object: unknown): Record<string, string> =>
+    isObject(object)
+      ? Object.fromEntries(
+          WORD_KEYS.filter((key) => object[key] !== undefined).map((key) => [key, String(object[key]).slice(0, 64)]),
+        )
+      : {};
+  return [
+    ["defaults", wordsOf(document.raw.defaults)],
+    ...scopesOf(document).map((scope) => [scope, wordsOf(agentOf(document, scope))] as const),
+  ];
 }
 
 function word<T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
@@ -292,15 +311,13 @@ export function setPolicy(
 }
 
 /** Why a rule is not accepted when a person writes it; a file may hold it, it then covers nothing. */
-export function ruleProblem(rule: AllowlistEntry): string | undefined {
-  if (rule.pattern.trim() === "") return "The pattern is empty.";
-  if (rule.pattern.includes("\u0000")) return "The pattern holds a NUL character.";
+export function ruleProblem(rule: AllowlistEntry): Phrase | undefined {
+  if (rule.pattern.trim() === "") return phrase("rule.empty");
+  if (rule.pattern.includes("\u0000")) return phrase("rule.nul");
   if (rule.argPattern === undefined) return undefined;
-  if (rule.pattern.trim() === "*") {
-    return "* with an argPattern would cover every program on this machine. Name the program, or use ** for everything found on PATH.";
-  }
+  if (rule.pattern.trim() === "*") return phrase("rule.everyProgram");
   const problem = argPatternProblem(rule.argPattern);
-  return problem === undefined ? undefined : `The argPattern can not be used: it ${problem}.`;
+  return problem === undefined ? undefined : phrase("rule.argPattern", { problem });
 }
 
 /** The token of the companion socket is nobody's business. */

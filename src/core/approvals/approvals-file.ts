@@ -38,6 +38,8 @@ export interface ApprovalsFileOptions {
   readonly newId: NewId;
   /** Told once per damage, so that an operator hears of it when it happens. */
   readonly onDamage?: (problem: string) => void;
+  /** This process has written the file. `before` is what was there, whoever had written it. */
+  readonly onWritten?: (before: ApprovalsDocument, after: ApprovalsDocument) => void;
 }
 
 export interface ApprovalsSnapshot {
@@ -139,7 +141,9 @@ class DiskApprovalsFile implements ApprovalsFile {
           );
         }
         const after = change(before.document);
-        if (after !== before.document) this.#write(printDocument(after));
+        if (after === before.document) return;
+        this.#write(printDocument(after));
+        this.#options.onWritten?.(before.document, after);
       }),
     );
     this.#chain = turn.catch(() => undefined);

@@ -7,6 +7,7 @@ import { ExecError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { makeEntry } from "./chain.ts";
 import type { AuditEntry, AuditEvent, AuditHead, AuditPage } from "./events.ts";
+import type { ChangedValue } from "./policy-change.ts";
 
 /** Entries kept per gateway; the oldest go beyond it. About 300 MB at 600 bytes each. */
 export const AUDIT_MAX_ENTRIES = 500_000;
@@ -168,6 +169,14 @@ async function lastLink(store: Store, stream: string): Promise<AuditHead | undef
   return last && { seq: last.seq, hash: last.value.hash };
 }
 
+function redactChange({ key, before, after }: ChangedValue, redact: (text: string) => string): ChangedValue {
+  return {
+    key,
+    ...(before === undefined ? {} : { before: redact(before) }),
+    ...(after === undefined ? {} : { after: redact(after) }),
+  };
+}
+
 /**
  * Masks every text a person or program chose freely. The round trip through JSON makes the value equal to what the
  * store gives back (no `undefined`, no lone surrogates that change), so that the hash stays true.
@@ -182,6 +191,8 @@ function redactEvent(event: AuditEvent, redact: (text: string) => string): Audit
       return plain.comment === undefined ? plain : { ...plain, comment: redact(plain.comment) };
     case "allowlist-changed":
       return { ...plain, patterns: plain.patterns.map(redact) };
+    case "policy-changed":
+      return { ...plain, changes: plain.changes.map((one) => redactChange(one, redact)) };
     case "patch-ended":
       return { ...plain, files: plain.files.map(redact) };
     case "access-refused":

@@ -7,6 +7,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { Plan, ReasonCode } from "../policy/decision.ts";
 import type { ApprovalDecision, Ask, EffectiveHost, Security } from "../policy/types.ts";
 import type { Actor, Route } from "../route.ts";
+import type { ChangedValue, PolicySource } from "./policy-change.ts";
 
 export type AuditEvent =
   | {
@@ -127,6 +128,13 @@ export type AuditEvent =
       readonly inputChars?: number;
     }
   | { readonly type: "config-changed"; readonly paths: readonly string[]; readonly actor: Actor }
+  /** What may run, or who may decide about it, is not what it was. */
+  | {
+      readonly type: "policy-changed";
+      readonly source: PolicySource;
+      readonly changes: readonly ChangedValue[];
+      readonly actor: Actor;
+    }
   | { readonly type: "access-granted"; readonly actor: Actor; readonly grant: string; readonly by: Actor }
   /** Somebody who asked to be let in was not. They may ask again. */
   | { readonly type: "access-dismissed"; readonly actor: Actor; readonly by: Actor }

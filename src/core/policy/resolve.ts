@@ -82,6 +82,18 @@ export function strictestAsk(a: Sourced<Ask>, b: Sourced<Ask>): Sourced<Ask> {
   return ASK_LEVELS.indexOf(b.value) > ASK_LEVELS.indexOf(a.value) ? b : a;
 }
 
+type Pair = Pick<EffectivePolicy, "security" | "ask">;
+
+/** `after` lets something happen without a person that `before` does not, or with one what `before` refuses for good. */
+export function isLooser(after: Pair, before: Pair): boolean {
+  if (after.security.value === "deny") return false;
+  if (before.security.value === "deny") return true;
+  if (after.ask.value === "always") return false;
+  if (SECURITY_LEVELS.indexOf(after.security.value) > SECURITY_LEVELS.indexOf(before.security.value)) return true;
+  // Under an allowlist "off" refuses what "on-miss" asks about; only "always" asks about what is listed or open.
+  return before.ask.value === "always";
+}
+
 /** The `mode` that a pair is shown as; several pairs share one (policy.md 1.1). */
 export function displayMode(security: Security, ask: Ask, autoReview: boolean): ExecMode {
   if (security === "deny") return "deny";

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeGrants, describeRule, preparePattern } from "../../../src/core/approvals/allow-always.ts";
 import { freshFileFacts } from "../../../src/core/exec/file-facts.ts";
 import { ARGV_GRANT, FILE_GRANT } from "../../../src/core/policy/allowlist.ts";
+import { inEnglish } from "../../../src/core/words/phrase.ts";
 import { makeWorld, SYSTEM_PATH, type World } from "../policy/policy-world.ts";
 
 let world: World;
@@ -29,7 +30,7 @@ describe("what an operator's pattern is stored as", () => {
   it("stores the real path of a link, and says so", () => {
     const { pattern, note } = prepare(`${world.root}/bin/listing`);
     expect(pattern).toBe("/usr/bin/ls");
-    expect(note).toContain("/usr/bin/ls");
+    expect(note?.text).toContain("/usr/bin/ls");
   });
   it("expands ~ when there is no wildcard", () =>
     expect(prepare("~/bin/mine").pattern).toBe(join(world.root, "bin", "mine")));
@@ -38,10 +39,13 @@ describe("what an operator's pattern is stored as", () => {
     expect(prepare(" ls ").pattern).toBe("ls");
   });
   it("warns that a name alone does not cover a program where others can write", () => {
-    expect(prepare("mine").note).toContain(join(world.root, "bin", "mine"));
+    expect(prepare("mine").note?.text).toContain(join(world.root, "bin", "mine"));
   });
   it("keeps a path that does not exist yet, and says so", () => {
-    expect(prepare("/opt/none/x")).toEqual({ pattern: "/opt/none/x", note: expect.stringContaining("does not exist") });
+    expect(prepare("/opt/none/x")).toEqual({
+      pattern: "/opt/none/x",
+      note: expect.objectContaining({ text: expect.stringContaining("does not exist") }),
+    });
   });
 });
 
@@ -54,6 +58,7 @@ describe("rules in words", () => {
     const [first, second] = describeGrants(rules, "dev", "/w").map(({ text }) => text);
     expect(first).toBe("/usr/bin/ls with exactly these arguments in /w, for agent dev");
     expect(second).toContain("stays unchanged");
-    expect(describeRule({ pattern: "git", argPattern: "^status$" })).toBe("git with arguments matching ^status$");
+    const described = describeRule({ pattern: "git", argPattern: "^status$" });
+    expect(inEnglish(described)).toBe("git with arguments matching ^status$");
   });
 });

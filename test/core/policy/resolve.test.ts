@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { displayMode, type PolicyLayers, resolvePolicy } from "../../../src/core/policy/resolve.ts";
+import { displayMode, isLooser, type PolicyLayers, resolvePolicy } from "../../../src/core/policy/resolve.ts";
+import type { Ask, Security } from "../../../src/core/policy/types.ts";
 
 const resolve = (layers: Partial<PolicyLayers>) => resolvePolicy({ host: "gateway", hostFile: "missing", ...layers });
 
@@ -105,5 +106,30 @@ describe("resolvePolicy", () => {
     expect(displayMode("allowlist", "off", false)).toBe("allowlist");
     expect(displayMode("allowlist", "on-miss", true)).toBe("auto");
     expect(displayMode("deny", "always", true)).toBe("deny");
+  });
+});
+
+describe("isLooser", () => {
+  const pair = (security: Security, ask: Ask) => ({
+    security: { value: security, from: "default" as const },
+    ask: { value: ask, from: "default" as const },
+  });
+
+  it.each([
+    ["full off", "allowlist on-miss", true],
+    ["full always", "allowlist on-miss", false],
+    ["allowlist always", "deny off", true],
+    ["allowlist off", "deny off", true],
+    ["allowlist on-miss", "allowlist always", true],
+    ["full on-miss", "full always", true],
+    // What is not listed is refused instead of asked about.
+    ["allowlist off", "allowlist on-miss", false],
+    ["allowlist always", "allowlist on-miss", false],
+    ["deny off", "allowlist always", false],
+    ["full off", "full off", false],
+    ["allowlist on-miss", "full off", false],
+  ] as const)("%s after %s: %s", (after, before, looser) => {
+    const read = (text: string) => pair(...(text.split(" ") as [Security, Ask]));
+    expect(isLooser(read(after), read(before))).toBe(looser);
   });
 });

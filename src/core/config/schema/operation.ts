@@ -41,6 +41,9 @@ export const approvalsSchema = group(
       SNOOZE_SEC.max,
     ),
     selfApproval: z.enum(["allow", "deny"]).describe("May an approver approve what they asked for themselves?"),
+    tellOwners: flag(
+      "Tell the owners in a direct message when what may run was changed, by an always-rule, `/allowlist`, `/exec` or in the files. Never who did it.",
+    ),
     wakeOnDenial: flag("Tell the agent when its request was denied or expired."),
     exec: section(
       group(
@@ -71,6 +74,7 @@ export const approvalsSchema = group(
     timeoutSec: APPROVAL_TIMEOUT_SEC.default,
     snoozeSec: SNOOZE_SEC.default,
     selfApproval: "allow",
+    tellOwners: true,
     wakeOnDenial: false,
   },
 );
@@ -86,6 +90,7 @@ export const commandsSchema = group(
     bash: flag("`!command` and `/bash command` run a command."),
     bashForegroundMs: count("How long those wait before they answer that the command runs on.", 0, 30_000),
     useAccessGroups: flag("Commands obey the access rules of rooms and access groups."),
+    allowlist: flag("Owners may change the allowlist from a chat: `/allowlist add` and `/allowlist remove`."),
     allowFrom: idsByChannelOrAll("When set, the only people who may use commands, per channel; `*`: on every channel."),
     ownerAllowFrom: ids('Owners as "channel:id", for example "slack:U0123". They approve and administer.'),
   },
@@ -94,6 +99,7 @@ export const commandsSchema = group(
     text: true,
     bash: false,
     bashForegroundMs: 2_000,
+    allowlist: false,
     useAccessGroups: true,
     ownerAllowFrom: [],
   },

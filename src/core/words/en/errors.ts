@@ -108,6 +108,8 @@ export const errors = {
   "error.pairing.dismissed": "The request of {who} was already dismissed by {by}. They may ask again.",
   "error.pairing.expired": "The request of {who} has expired. They may ask again by writing to the bot.",
   "error.pairing.gone": "This request to be let in is not kept any more. They may ask again by writing to the bot.",
+  "error.exec.loosen":
+    "Only an owner may open what the configuration keeps closed: here it is {before}, and you asked for {after}. Nothing was changed.",
   "error.menu.notYours": "Only who asked can choose here. Type the command yourself.",
   "error.menu.answered": "Already answered: {choice}. To choose anew, type /{command} again.",
   "error.menu.stale": "This list is no longer kept, so nothing was done. Type the command again.",

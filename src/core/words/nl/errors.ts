@@ -110,6 +110,8 @@ export const errors = translation<typeof english>()({
   "error.pairing.dismissed": "Het verzoek van {who} was al afgewezen door {by}. Opnieuw vragen mag.",
   "error.pairing.expired": "Het verzoek van {who} is verlopen. Opnieuw vragen kan door de bot te schrijven.",
   "error.pairing.gone": "Dit toelatingsverzoek wordt niet meer bewaard. Opnieuw vragen kan door de bot te schrijven.",
+  "error.exec.loosen":
+    "Alleen een eigenaar mag openen wat de configuratie dichthoudt: hier geldt {before}, en je vroeg {after}. Er is niets veranderd.",
   "error.menu.notYours": "Alleen wie het vroeg kan hier kiezen. Typ het commando zelf.",
   "error.menu.answered": "Al beantwoord: {choice}. Typ /{command} opnieuw om nog eens te kiezen.",
   "error.menu.stale": "Deze lijst wordt niet meer bewaard, dus er is niets gedaan. Typ het commando opnieuw.",

@@ -110,6 +110,8 @@ export const errors = translation<typeof english>()({
   "error.pairing.dismissed": "O pedido de {who} já foi descartado por {by}. A pessoa pode pedir de novo.",
   "error.pairing.expired": "O pedido de {who} expirou. A pessoa pode pedir de novo escrevendo ao bot.",
   "error.pairing.gone": "Este pedido de acesso não está mais guardado. A pessoa pode pedir de novo escrevendo ao bot.",
+  "error.exec.loosen":
+    "Só um dono pode abrir o que a configuração mantém fechado: aqui vale {before}, e você pediu {after}. Nada mudou.",
   "error.menu.notYours": "Só quem pediu pode escolher aqui. Digite o comando você mesmo.",
   "error.menu.answered": "Já respondido: {choice}. Para escolher de novo, digite /{command} outra vez.",
   "error.menu.stale": "Esta lista não é mais guardada, então nada foi feito. Digite o comando de novo.",

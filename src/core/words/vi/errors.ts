@@ -105,6 +105,8 @@ export const errors = translation<typeof english>()({
   "error.pairing.expired": "Yêu cầu của {who} đã hết hạn. Người này có thể xin lại bằng cách nhắn cho bot.",
   "error.pairing.gone":
     "Yêu cầu xin được cho phép này không còn được lưu. Người đó có thể xin lại bằng cách nhắn cho bot.",
+  "error.exec.loosen":
+    "Chỉ chủ sở hữu mới được mở những gì cấu hình đang đóng: ở đây là {before}, còn bạn yêu cầu {after}. Chưa có gì thay đổi.",
   "error.menu.notYours": "Chỉ người đã hỏi mới được chọn ở đây. Hãy tự gõ lệnh.",
   "error.menu.answered": "Đã trả lời rồi: {choice}. Muốn chọn lại, hãy gõ /{command} lần nữa.",
   "error.menu.stale": "Danh sách này không còn được lưu nên chưa có gì được thực hiện. Hãy gõ lại lệnh.",
