@@ -2,11 +2,13 @@
  * The conversation every mode has to hold: type /exec, press, get the completion back. Run against the embedded mode
  * and against Redis.
  */
+
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { slugOf } from "../../src/core/approvals/record.ts";
 import type { AuditPage } from "../../src/core/audit/events.ts";
+import type { Card } from "../../src/core/cards.ts";
 import { type Person, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
 
@@ -172,7 +174,7 @@ export function conversation(mode: string, optionsFor: () => Promise<TestGateway
         person
           .screen()
           .slice(before)
-          .find((one) => one.kind === "text" && expected.test(`${one.text ?? ""}${one.code ?? ""}`)),
+          .find((one) => expected.test(wordsOf(one))),
       );
     });
 
@@ -236,4 +238,10 @@ export function conversation(mode: string, optionsFor: () => Promise<TestGateway
       expect(new Set(starts).size).toBe(starts.length);
     });
   });
+}
+
+/** Of an answer to what was typed. */
+function wordsOf(card: Card): string {
+  if (card.kind === "menu") return card.title;
+  return card.kind === "text" ? `${card.text ?? ""}${card.code ?? ""}` : "";
 }
