@@ -8,7 +8,8 @@ import type { ApprovalsFile } from "../core/approvals/approvals-file.ts";
 import type { UnspokenCard } from "../core/cards.ts";
 import type { Config } from "../core/config/schema.ts";
 import type { DecideQuery, PolicyQuery } from "../core/exec/exec-judge.ts";
-import { agentSettings, findAgent } from "../core/exec/settings.ts";
+import { sandboxSettings } from "../core/exec/sandbox-settings.ts";
+import { agentSettings, findAgent, isSandboxed } from "../core/exec/settings.ts";
 import { decide } from "../core/policy/decide.ts";
 import type { Decision } from "../core/policy/decision.ts";
 import { planText } from "../core/policy/explain.ts";
@@ -80,7 +81,10 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
       const config = options.config();
       const settings = agentSettings(config, scope.agentId, options.stateDir);
       const overrides = await options.sessions.overrides(scope.sessionKey);
-      const policy = await resolve({ ...scope, host: "gateway", fromChannel: true, overrides });
+      const configured = overrides.host ?? settings.exec.host ?? "auto";
+      const sandboxed =
+        (configured === "auto" || configured === "sandbox") && isSandboxed(config, scope.sessionKey, settings.agentId);
+      const policy = await resolve({ ...scope, host: sandboxed ? "sandbox" : "gateway", fromChannel: true, overrides });
       const ownExec = findAgent(config, scope.agentId)?.tools?.exec;
       const from = (key: "host" | "node") =>
         overrides[key] !== undefined
@@ -99,9 +103,19 @@ export function createPolicyService(options: PolicyServiceOptions): PolicyServic
         },
         { label: "security", value: policy.security.value, note: layerPhrase(policy.security.from) },
         { label: "ask", value: policy.ask.value, note: layerPhrase(policy.ask.from) },
-        { label: "host", value: overrides.host ?? settings.exec.host ?? "auto", note: from("host") },
+        {
+          label: "host",
+          value: sandboxed && configured === "auto" ? "auto (sandbox)" : configured,
+          note: from("host"),
+        },
         { label: "node", value: node ?? phrase("policy.notSet"), note: from("node") },
-        { label: "workdir", value: settings.workspace, note: phrase("policy.agent", { agent: settings.agentId }) },
+        {
+          label: "workdir",
+          value: sandboxed
+            ? sandboxSettings(config, settings.agentId, options.stateDir).docker.workdir
+            : settings.workspace,
+          note: phrase("policy.agent", { agent: settings.agentId }),
+        },
       ];
     },
   };

@@ -45,6 +45,15 @@ describeWithBwrap("a sandboxed session", () => {
     expect(existsSync(join(gateway.stateDir, "workspace", "ran"))).toBe(false);
   });
 
+  it("/exec without a command says what holds in the sandbox", async () => {
+    await started();
+    const person = await gateway.person();
+    await person.say("/exec");
+    const card = await person.see("text", ({ fields }) => (fields ?? []).length > 3);
+    const value = (label: string) => card.fields?.find((field) => field.label === label)?.value;
+    expect(["security", "ask", "host", "workdir"].map(value)).toEqual(["full", "off", "auto (sandbox)", "/workspace"]);
+  });
+
   it("mode non-main: the main session of the agent is not sandboxed, every other is", async () => {
     await started({ mode: "non-main" });
     expect(await exec("id -un", {}, { sessionKey: "agent:main:slack:group:1" })).toMatchObject({ text: "sandbox" });

@@ -168,7 +168,9 @@ const agentShape = {
   workspace: path("Directory commands start in."),
   model: text("Model as `provider/model`. Without one there is no agent, only commands."),
   instructions: text("What the agent is told about its work, beside the built-in text."),
-  elevatedDefault: z.enum(ELEVATED_LEVELS).describe("Elevated level of new sessions, for people allowed to use it."),
+  elevatedDefault: z
+    .enum(ELEVATED_LEVELS)
+    .describe("Elevated level of new sessions. Not available in this version: read and not used."),
 };
 
 export const agentsSchema = group(

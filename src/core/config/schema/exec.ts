@@ -130,7 +130,7 @@ const toolLists = {
 };
 
 const elevatedShape = {
-  enabled: flag("Allow leaving the sandbox with `/elevated`, for the people in `allowFrom`."),
+  enabled: flag("Allow leaving the sandbox, for the people in `allowFrom`. Not available in this version: nobody can."),
   allowFrom: idsByChannel("Who may, per channel."),
 };
 

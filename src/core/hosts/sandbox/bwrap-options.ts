@@ -97,12 +97,12 @@ function inOrder({ tmpfs, mounts }: Layout): readonly (Tmpfs | Mount)[] {
   return [...tmpfs, ...mounts].toSorted((a, b) => depth(pathOf(a)) - depth(pathOf(b)));
 }
 
-/** For a try: as it is, but with nothing of any conversation in it. */
-export function withoutPrivateFiles(layout: Layout): Layout {
-  const hidden = layout.mounts.filter((mount) => mount.role === "private");
+/** For a try: as it is, but with nothing of any conversation or workspace in it. */
+export function withoutWorkspaces(layout: Layout): Layout {
+  const hidden = layout.mounts.filter((mount) => mount.role !== "bind");
   return {
     ...layout,
-    mounts: layout.mounts.filter((mount) => mount.role !== "private"),
+    mounts: layout.mounts.filter((mount) => mount.role === "bind"),
     tmpfs: [...layout.tmpfs, ...hidden.map((mount) => ({ path: mount.inside, bytes: 1024 ** 2 }))],
   };
 }

@@ -110,7 +110,8 @@ export class EngineProbe {
     ]);
     if (help.kind !== "ended") return { problem: problemOf(help, this.#answerMs) };
     const offers = (option: string): boolean => new RegExp(`^\\s*${option}\\s`, "m").test(help.output);
-    if (!offers("--args") || !offers("--die-with-parent")) return { problem: phrase("sandbox.why.old", { bwrap }) };
+    if (!["--args", "--die-with-parent", "--perms"].every(offers))
+      return { problem: phrase("sandbox.why.old", { bwrap }) };
     return {
       engine: {
         bash,

@@ -85,7 +85,7 @@ export function createSandboxHost({ supervisor, sandboxes }: SandboxHostOptions)
       }
       void handle.ended.then(cleanUp);
       await handle.spawned;
-      sandboxes.used(place);
+      sandboxes.pruneSoon();
       return handle;
     },
   };

@@ -10,7 +10,7 @@ import { ExecError } from "../../errors.ts";
 import type { SandboxSettings } from "../../exec/sandbox-settings.ts";
 import { type Phrase, phrase, type Wording } from "../../words/phrase.ts";
 import { type Bind, bindProblem, holdsSecrets, parseBind, type Secrets } from "./binds.ts";
-import { bwrapOptions, isBadTmpfs, type Layout, type RootParts, withoutPrivateFiles } from "./bwrap-options.ts";
+import { bwrapOptions, isBadTmpfs, type Layout, type RootParts, withoutWorkspaces } from "./bwrap-options.ts";
 import { Cgroups } from "./cgroups.ts";
 import { type Engine, EngineProbe } from "./engine.ts";
 import { isDue, type Prune, SandboxFolders } from "./folders.ts";
@@ -73,13 +73,15 @@ export class Sandboxes {
   /** The sandbox of a session. Makes its private directory. */
   place(agentId: string, sessionKey: string): Place {
     const settings = this.#options.settings(agentId);
-    return this.#placeOf(settings, sessionKey, (name) => this.#private(settings, sessionKey, name));
+    return this.#placeOf(settings, sessionKey, (name) => this.#private(settings, sessionKey, name), realDirectory);
   }
 
   /** The same without making anything: for whoever only wants to see it. */
   outline(agentId: string, sessionKey: string): Place {
     const settings = this.#options.settings(agentId);
-    return this.#placeOf(settings, sessionKey, (name) => join(settings.workspaceRoot, name, "workspace"));
+    // A workspace that is not there yet is made by the start of the gateway.
+    const workspace = (path: string) => realPath(path) ?? path;
+    return this.#placeOf(settings, sessionKey, (name) => join(settings.workspaceRoot, name, "workspace"), workspace);
   }
 
   /** The working directory of a call as this machine knows it, links followed as in the sandbox. */
@@ -125,7 +127,7 @@ export class Sandboxes {
       const folder = this.#launchFolder(settings);
       return await this.#probe.works(key, (engine) => {
         const start = { chdir: "/", env: { PATH: "/usr/bin:/bin" }, terminal: false };
-        const layout = withoutPrivateFiles(this.layout(place));
+        const layout = withoutWorkspaces(this.layout(place));
         return prepareLaunch({
           folder,
           bash: engine.bash,
@@ -162,14 +164,6 @@ export class Sandboxes {
   /** Where a file can be made for a moment. */
   launchFolder(place: Place): string {
     return this.#launchFolder(place.settings);
-  }
-
-  /** A command of this sandbox was started. */
-  used({ settings, name }: Place): void {
-    if (settings.workspaceAccess !== "rw") {
-      new SandboxFolders(settings.workspaceRoot).touch(name, this.#options.clock.now());
-    }
-    this.pruneSoon();
   }
 
   /** At a start: what an earlier life left. Directories are looked at beside other work. */
@@ -212,18 +206,17 @@ export class Sandboxes {
     return this.#options.settings(agentId).prune;
   }
 
-  #placeOf(settings: SandboxSettings, sessionKey: string, privateFolder: (name: string) => string): Place {
+  #placeOf(
+    settings: SandboxSettings,
+    sessionKey: string,
+    privateFolder: (name: string) => string,
+    workspaceFolder: (path: string) => string,
+  ): Place {
     const refused = refusalOf(settings);
     if (refused !== undefined) throw unavailable(refused);
     const { docker, workspaceAccess, keyOf } = settings;
     const name = scopeName({ ...settings, sessionKey }, settings.workspace);
-    const workspace = (): string => {
-      const real = realPath(settings.workspace);
-      if (real !== undefined && FILES.isDirectory(real)) return real;
-      throw new ExecError("workdir-unavailable", phrase("error.workdir", { folder: settings.workspace }), {
-        workdir: settings.workspace,
-      });
-    };
+    const workspace = (): string => workspaceFolder(settings.workspace);
     const mounts: Mount[] =
       workspaceAccess === "rw"
         ? [{ host: workspace(), inside: docker.workdir, mode: "rw", role: "workspace" }]
@@ -236,7 +229,8 @@ export class Sandboxes {
     const bad = tmpfs.find((one) => isBadTmpfs(one.path, mounts));
     if (bad !== undefined) throw unavailable(badValue(keyOf("docker.tmpfs"), bad.path));
     const system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/dev"];
-    if (system.some((one) => isWithin(docker.workdir, one))) {
+    const twice = workspaceAccess === "ro" && isWithin(docker.workdir, AGENT_MOUNT);
+    if (twice || system.some((one) => isWithin(docker.workdir, one))) {
       throw unavailable(badValue(keyOf("docker.workdir"), docker.workdir));
     }
     const limits = limitsOf(docker);
@@ -252,7 +246,12 @@ export class Sandboxes {
   #private(settings: SandboxSettings, sessionKey: string, name: string): string {
     const key = scopeKey({ ...settings, sessionKey });
     const about = { scope: settings.scope, key, agentId: settings.agentId };
-    return new SandboxFolders(settings.workspaceRoot).ensure(name, about, this.#options.clock.now());
+    const folders = new SandboxFolders(settings.workspaceRoot);
+    const now = this.#options.clock.now();
+    const workspace = folders.ensure(name, about, now);
+    // From here on it is in use: nobody who cleans up may take it away before its command runs.
+    folders.touch(name, now);
+    return workspace;
   }
 
   #bind(text: string, settings: SandboxSettings, before: readonly Mount[]): Mount {
@@ -351,6 +350,13 @@ const FILES = {
     }
   },
 };
+
+/** @throws ExecError `workdir-unavailable` */
+function realDirectory(path: string): string {
+  const real = realPath(path);
+  if (real !== undefined && FILES.isDirectory(real)) return real;
+  throw new ExecError("workdir-unavailable", phrase("error.workdir", { folder: path }), { workdir: path });
+}
 
 function realPath(path: string): string | undefined {
   try {

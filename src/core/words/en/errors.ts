@@ -44,7 +44,7 @@ export const errors = {
   "error.tool.denied":
     "exec is switched off here by tool policy (tools.allow/tools.deny). An operator can change that.",
   "error.elevated":
-    "Elevated mode needs a sandboxed session to leave, and no sandbox runtime is active here. Nothing was run.",
+    "Elevated mode is not available in this version: no call leaves its sandbox. An operator can send commands elsewhere with tools.exec.host. Nothing was run.",
   "error.exec.securityDeny": "exec denied: host={host} security=deny, set by {layer}.",
   "error.exec.denied": "exec denied: {why} (set by {layer}).",
   "error.exec.policy": "the policy does not allow it",

@@ -10,7 +10,7 @@ export const sandbox = {
   "sandbox.why.platform": "the bwrap backend needs Linux.",
   "sandbox.why.missing": "bubblewrap is not installed; install the package bubblewrap.",
   "sandbox.why.bash": "bash is not installed; it starts the sandbox.",
-  "sandbox.why.old": "{bwrap} is too old; bubblewrap 0.4 or newer is needed.",
+  "sandbox.why.old": "{bwrap} is too old; bubblewrap 0.5 or newer is needed.",
   "sandbox.why.backend": "the backend {backend} is not available in this version; set {key} to bwrap.",
   "sandbox.why.key": "the bwrap backend does not have {key}; remove that key.",
   "sandbox.why.network": 'the bwrap backend has no network; set {key} to "none".',

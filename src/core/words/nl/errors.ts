@@ -46,7 +46,7 @@ export const errors = translation<typeof english>()({
   "error.tool.denied":
     "exec staat hier uit door het toolbeleid (tools.allow/tools.deny). Een beheerder kan dat veranderen.",
   "error.elevated":
-    "De elevated-modus heeft een sessie in een sandbox nodig om te verlaten, en hier is geen sandbox actief. Er is niets uitgevoerd.",
+    "De elevated-modus is er niet in deze versie: geen aanroep verlaat zijn sandbox. Een beheerder kan opdrachten met tools.exec.host elders laten uitvoeren. Er is niets uitgevoerd.",
   "error.exec.securityDeny": "exec geweigerd: host={host} security=deny, ingesteld door {layer}.",
   "error.exec.denied": "exec geweigerd: {why} (ingesteld door {layer}).",
   "error.exec.policy": "het beleid staat het niet toe",

@@ -13,7 +13,7 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.platform": "de backend bwrap heeft Linux nodig.",
   "sandbox.why.missing": "bubblewrap is niet geïnstalleerd; installeer het pakket bubblewrap.",
   "sandbox.why.bash": "bash is niet geïnstalleerd; het start de sandbox.",
-  "sandbox.why.old": "{bwrap} is te oud; bubblewrap 0.4 of nieuwer is nodig.",
+  "sandbox.why.old": "{bwrap} is te oud; bubblewrap 0.5 of nieuwer is nodig.",
   "sandbox.why.backend": "de backend {backend} is er niet in deze versie; zet {key} op bwrap.",
   "sandbox.why.key": "de backend bwrap kent {key} niet; verwijder die sleutel.",
   "sandbox.why.network": 'de backend bwrap heeft geen netwerk; zet {key} op "none".',

@@ -46,7 +46,7 @@ export const errors = translation<typeof english>()({
   "error.tool.denied":
     "exec está desligado aqui pela política de ferramentas (tools.allow/tools.deny). Um operador pode mudar isso.",
   "error.elevated":
-    "O modo elevated precisa de uma sessão em sandbox da qual sair, e nenhum sandbox está ativo aqui. Nada foi executado.",
+    "O modo elevated não existe nesta versão: nenhuma chamada sai do seu sandbox. Um operador pode enviar comandos a outro lugar com tools.exec.host. Nada foi executado.",
   "error.exec.securityDeny": "exec negado: host={host} security=deny, definido por {layer}.",
   "error.exec.denied": "exec negado: {why} (definido por {layer}).",
   "error.exec.policy": "a política não permite",

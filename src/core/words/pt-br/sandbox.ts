@@ -12,7 +12,7 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.platform": "o backend bwrap precisa de Linux.",
   "sandbox.why.missing": "o bubblewrap não está instalado; instale o pacote bubblewrap.",
   "sandbox.why.bash": "o bash não está instalado; ele inicia o sandbox.",
-  "sandbox.why.old": "{bwrap} é antigo demais; é preciso o bubblewrap 0.4 ou mais novo.",
+  "sandbox.why.old": "{bwrap} é antigo demais; é preciso o bubblewrap 0.5 ou mais novo.",
   "sandbox.why.backend": "o backend {backend} não existe nesta versão; defina {key} como bwrap.",
   "sandbox.why.key": "o backend bwrap não tem {key}; remova essa chave.",
   "sandbox.why.network": 'o backend bwrap não tem rede; defina {key} como "none".',

@@ -42,7 +42,7 @@ export const errors = translation<typeof english>()({
   "error.tool.denied":
     "exec đang tắt ở đây theo chính sách công cụ (tools.allow/tools.deny). Người vận hành có thể thay đổi.",
   "error.elevated":
-    "Chế độ elevated cần một phiên trong sandbox để rời khỏi, nhưng ở đây không có sandbox nào hoạt động. Chưa có gì được chạy.",
+    "Phiên bản này không có chế độ elevated: không lệnh gọi nào rời khỏi sandbox của nó. Người vận hành có thể cho lệnh chạy ở nơi khác bằng tools.exec.host. Chưa có gì được chạy.",
   "error.exec.securityDeny": "exec bị từ chối: host={host} security=deny, do {layer} đặt.",
   "error.exec.denied": "exec bị từ chối: {why} (do {layer} đặt).",
   "error.exec.policy": "chính sách không cho phép",

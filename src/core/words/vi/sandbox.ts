@@ -12,7 +12,7 @@ export const sandbox = translation<typeof english>()({
   "sandbox.why.platform": "backend bwrap cần Linux.",
   "sandbox.why.missing": "chưa cài bubblewrap; hãy cài gói bubblewrap.",
   "sandbox.why.bash": "chưa cài bash; nó khởi động sandbox.",
-  "sandbox.why.old": "{bwrap} quá cũ; cần bubblewrap 0.4 trở lên.",
+  "sandbox.why.old": "{bwrap} quá cũ; cần bubblewrap 0.5 trở lên.",
   "sandbox.why.backend": "phiên bản này không có backend {backend}; hãy đặt {key} thành bwrap.",
   "sandbox.why.key": "backend bwrap không có {key}; hãy bỏ khóa đó.",
   "sandbox.why.network": 'backend bwrap không có mạng; hãy đặt {key} thành "none".',

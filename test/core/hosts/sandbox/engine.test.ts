@@ -23,12 +23,12 @@ function standIn(script: string): string {
   chmodSync(file, 0o755);
   return file;
 }
-const HELP = "echo '    --args FD   x'; echo '    --die-with-parent   x'";
+const HELP = "echo '    --args FD   x'; echo '    --die-with-parent   x'; echo '    --perms OCTAL   x'";
 
 describe("an engine that does not work", () => {
   it.each([
     ["is not there", "/nowhere/bwrap", /ENOENT/],
-    ["is too old", standIn("echo usage"), /too old; bubblewrap 0\.4/],
+    ["is too old", standIn("echo usage"), /too old; bubblewrap 0\.5/],
     [
       "is forbidden to make namespaces",
       standIn(
@@ -110,6 +110,7 @@ describe("an engine that does not work", () => {
     ["a user name", { docker: { user: "node" } }, /docker\.user can not be "node"/],
     ["workdir", { docker: { workdir: "/usr/work" } }, /docker\.workdir can not be/],
     ["workdir ..", { docker: { workdir: "/a/../b" } }, /docker\.workdir can not be/],
+    ["workdir over /agent", { workspaceAccess: "ro", docker: { workdir: "/agent/x" } }, /docker\.workdir can not be/],
     ["tmpfs", { docker: { tmpfs: ["/tmp:exec"] } }, /docker\.tmpfs can not be "\/tmp:exec"/],
     ["tmpfs over the system", { docker: { tmpfs: ["/usr"] } }, /docker\.tmpfs can not be "\/usr"/],
     ["tmpfs over the workspace", { docker: { tmpfs: ["/workspace"] } }, /docker\.tmpfs can not be "\/workspace"/],
