@@ -20,11 +20,12 @@ import type { ProcessSessions } from "../process/registry.ts";
 import { RUN_MARK, runMark } from "../process/run-mark.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo, ProcessHandle } from "../process/types.ts";
-import type { Store, Versioned } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { phrase, type Wording } from "../words/phrase.ts";
 import { RunEnds } from "./run-ends.ts";
 import { RunLedger } from "./run-ledger.ts";
-import { type Place, type RunLimits, RunQueue, type WaitReason } from "./run-queue.ts";
+import { type InLine, RunLine } from "./run-line.ts";
+import type { Place, RunLimits } from "./run-queue.ts";
 import { finishedRecord, firstRecord, type RunRecord, type RunSpec } from "./run-record.ts";
 import type { RunRecorder } from "./run-recorder.ts";
 import { RunRecovery } from "./run-recovery.ts";
@@ -41,16 +42,8 @@ export interface LiveRun {
 
 export type Launch =
   | { readonly kind: "started"; readonly run: LiveRun }
-  /**
-   * It waits for a place. `started` resolves once it runs, to `undefined` when it was taken out of the line; it rejects
-   * with an `ExecError` when it could not be started after all.
-   */
-  | {
-      readonly kind: "queued";
-      readonly record: RunRecord;
-      readonly session: ProcessSession;
-      readonly started: Promise<LiveRun | undefined>;
-    }
+  /** It waits for a place. */
+  | InLine<LiveRun>
   /** The marker was there already: this run has been started before, by whoever; nothing was started now. */
   | { readonly kind: "duplicate"; readonly record: RunRecord };
 
@@ -89,9 +82,8 @@ export interface RunsOptions {
 export class Runs {
   readonly #options: RunsOptions;
   readonly #ledger: RunLedger;
-  readonly #queue: RunQueue;
+  readonly #line: RunLine<LiveRun>;
   readonly #live = new Map<string, LiveRun>();
-  readonly #queued = new Map<string, RunRecord>();
   /** Calls of `launch` at work, by run: a second one waits, so that it sees what the first one wrote. */
   readonly #launching = new Map<string, Promise<unknown>>();
   /** Runs that this life has gone on to start and whose end is not recorded. */
@@ -104,12 +96,24 @@ export class Runs {
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#ledger = new RunLedger(options.store);
-    this.#queue = new RunQueue(options.limits);
     this.#ends = new RunEnds({
       ledger: this.#ledger,
       audit: options.audit,
       announce: async (record) => {
         for (const listener of this.#listeners) await listener.finished(record);
+      },
+      onError: options.onError,
+    });
+    this.#line = new RunLine({
+      ...{ ledger: this.#ledger, ends: this.#ends, clock: options.clock, instanceId: options.instanceId },
+      limits: options.limits,
+      reserve: (spec) => (options.hosts.has(spec.host) ? this.#reserve(spec) : undefined),
+      forget: (session) => options.sessions.forget(session),
+      onTurn: (runId) => this.#begun.add(runId),
+      begin: (spec, starting, session, place) => this.#begin(spec, starting, session, place),
+      finish: (record) => this.#finish(record),
+      onQueued: (record) => {
+        for (const listener of this.#listeners) listener.queued?.(record);
       },
       onError: options.onError,
     });
@@ -120,7 +124,7 @@ export class Runs {
       leftovers: options.leftovers,
       gatewayId: options.gatewayId,
       instanceId: options.instanceId,
-      readmit: (found) => this.#readmit(found),
+      readmit: (found) => this.#line.readmit(found),
     });
   }
 
@@ -135,7 +139,7 @@ export class Runs {
 
   /** What waits in line here, in the order it came. */
   queued(): readonly RunRecord[] {
-    return [...this.#queued.values()];
+    return this.#line.records();
   }
 
   live(runId: string): LiveRun | undefined {
@@ -143,7 +147,7 @@ export class Runs {
   }
 
   async get(runId: string): Promise<RunRecord | undefined> {
-    return this.#live.get(runId)?.record ?? this.#queued.get(runId) ?? (await this.#ledger.get(runId))?.value;
+    return this.#live.get(runId)?.record ?? this.#line.get(runId) ?? (await this.#ledger.get(runId))?.value;
   }
 
   /** Takes it out of the line, or stops it. True when it was waiting, starting or running here. */
@@ -157,7 +161,7 @@ export class Runs {
   /** From now on nothing starts; what runs goes on until `shutdown` of the supervisor. */
   drain(): void {
     this.#draining = true;
-    this.#queue.close();
+    this.#line.close();
   }
 
   /** Resolves when every run of this instance has been recorded as finished, or could not be within `withinMs`. */
@@ -208,7 +212,7 @@ export class Runs {
     const session = this.#reserve(spec);
     const { clock, gatewayId, instanceId } = this.#options;
     const about = { gatewayId, instanceId, sessionId: session.id, startedAtMs: clock.now() };
-    const record = firstRecord(spec, about, this.#waitOf(place.waitsFor));
+    const record = firstRecord(spec, about, this.#line.waitOf(place.waitsFor));
     const giveBack = () => {
       place.leave();
       this.#options.sessions.forget(session);
@@ -230,7 +234,7 @@ export class Runs {
       await this.#ledger.withdraw(spec.runId).catch((error) => this.#options.onError(error, what));
       throw written.reason;
     }
-    if (place.waitsFor !== undefined) return this.#wait(spec, record, session, place);
+    if (place.waitsFor !== undefined) return this.#line.wait(spec, record, session, place);
     this.#begun.add(spec.runId);
     return { kind: "started", run: await this.#begin(spec, record, session, place) };
   }
@@ -238,7 +242,7 @@ export class Runs {
   /** A place; where there is none, a run that was started before is still not refused. */
   async #enter(spec: RunSpec): Promise<Place | { readonly known: RunRecord }> {
     try {
-      return this.#queue.enter(spec);
+      return this.#line.enter(spec);
     } catch (error) {
       const known = await this.#ledger.get(spec.runId);
       if (known && !this.#isUnbegun(known.value)) return { known: known.value };
@@ -257,7 +261,12 @@ export class Runs {
   /** Written by this life in a call whose answer was lost on the way: nothing was started, so it may be now. */
   #isUnbegun({ runId, state, instanceId }: RunRecord): boolean {
     const untouched = state === "starting" || state === "queued";
-    return untouched && instanceId === this.#options.instanceId && !this.#begun.has(runId) && !this.#queued.has(runId);
+    return (
+      untouched &&
+      instanceId === this.#options.instanceId &&
+      !this.#begun.has(runId) &&
+      this.#line.get(runId) === undefined
+    );
   }
 
   #hostOf(spec: RunSpec): Host {
@@ -274,73 +283,6 @@ export class Runs {
       host: spec.host,
       agentId: spec.agentId,
       sessionKey: spec.sessionKey,
-    });
-  }
-
-  #waitOf(reason: WaitReason | undefined): RunRecord["waitsFor"] {
-    if (reason === undefined) return undefined;
-    const { total, perAgent } = this.#options.limits();
-    return { reason, limit: reason === "gateway-busy" ? total : perAgent };
-  }
-
-  #wait(spec: RunSpec, record: RunRecord, session: ProcessSession, place: Place): Extract<Launch, { kind: "queued" }> {
-    session.waitInLine(place.leave);
-    if (spec.background) session.background();
-    this.#queued.set(spec.runId, record);
-    for (const listener of this.#listeners) listener.queued?.(record);
-    const started = this.#startInTurn(spec, record, session, place);
-    started.catch((error) => {
-      // The record and the card say why; only what was not foreseen is for the log.
-      if (!(error instanceof ExecError)) this.#options.onError(error, `starting run ${spec.runId} from the line`);
-    });
-    return { kind: "queued", record, session, started };
-  }
-
-  async #startInTurn(
-    spec: RunSpec,
-    record: RunRecord,
-    session: ProcessSession,
-    place: Place,
-  ): Promise<LiveRun | undefined> {
-    try {
-      if (!(await place.taken) || session.stopWanted) {
-        await this.#leftLine(record, session);
-        return undefined;
-      }
-      const { waitsFor: _, ...rest } = record;
-      const starting: RunRecord = { ...rest, state: "starting", startedAtMs: this.#options.clock.now() };
-      const mine = await this.#ends.stored(`starting run ${spec.runId}`, async () => {
-        const found = await this.#ledger.get(spec.runId);
-        if (found?.value.instanceId !== record.instanceId || found.value.state === "finished") return false;
-        return found.value.state === "starting" || (await this.#ledger.advance(found.version, starting)) !== undefined;
-      });
-      if (!mine) {
-        session.fail(phrase("error.reportedLost"));
-        throw new ExecError("state-unavailable", phrase("error.reportedLost"));
-      }
-      this.#begun.add(spec.runId);
-      this.#queued.delete(spec.runId);
-      session.leftLine();
-      return await this.#begin(spec, starting, session, place);
-    } finally {
-      this.#queued.delete(spec.runId);
-      if (!this.#live.has(spec.runId)) place.leave();
-    }
-  }
-
-  /** Somebody took it out of the line before its turn. */
-  async #leftLine(record: RunRecord, session: ProcessSession): Promise<void> {
-    const note = phrase("run.stoppedInLine");
-    session.fail(note, "manual-cancel");
-    const { waitsFor: _, ...rest } = record;
-    await this.#finish({
-      ...rest,
-      state: "finished",
-      outcome: "killed",
-      endedAtMs: this.#options.clock.now(),
-      durationMs: 0,
-      notes: [note],
-      backgrounded: session.backgrounded,
     });
   }
 
@@ -463,22 +405,6 @@ export class Runs {
     this.#begun.delete(record.runId);
     this.#live.delete(record.runId);
     return finished;
-  }
-
-  /** Back in line under this life; false when that is not possible or nobody is there to see it run. */
-  async #readmit({ value, version }: Versioned<RunRecord>): Promise<boolean> {
-    const spec = value.report === "card" ? await this.#ledger.spec(value.runId) : undefined;
-    if (!spec || !this.#options.hosts.has(spec.host)) return false;
-    const session = this.#reserve(spec);
-    const record: RunRecord = { ...value, instanceId: this.#options.instanceId, sessionId: session.id };
-    if ((await this.#ledger.advance(version, record)) === undefined) {
-      this.#options.sessions.forget(session);
-      return true;
-    }
-    await this.#ledger.reopen(record);
-    const place = this.#queue.enter(spec, { readmit: true });
-    this.#wait(spec, record, session, place);
-    return true;
   }
 }
 
