@@ -95,6 +95,10 @@ export interface Channel {
    * while it does), its command goes on, or nothing comes of it. Absent: the platform has nothing that shows it.
    */
   requestSign?(route: Route, requestId: string, sign: RequestSign): Promise<void>;
+  /** Who is in a group of people that the platform keeps. Absent: it has none. Rejects while it can not be told. */
+  groupMembers?(groupId: string): Promise<readonly string[]>;
+  /** Whether a person may see a channel. Absent: the platform does not say. Rejects while it can not be told. */
+  maySee?(personId: string, channelId: string): Promise<boolean>;
   /** After an `unknown` send: was it delivered? */
   reconcile?(message: Outbound): Promise<MessageRef | undefined>;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { approversOf } from "../core/access/channel-access.ts";
+import { approverNames, approversOf } from "../core/access/channel-access.ts";
 import { isGrant, readDocument, removeRules, rulesOf, scopesOf } from "../core/approvals/approvals-document.ts";
 import { APPROVALS_FILE, LAST_GOOD_SUFFIX, openApprovalsFile } from "../core/approvals/approvals-file.ts";
 import { systemClock } from "../core/clock.ts";
@@ -262,7 +262,14 @@ function approvers({ config }: LoadedConfig): Check[] {
       const { enabled, target } = account.execApprovals;
       if (!account.enabled) return { name, state: "ok", message: "this account is switched off" };
       if (enabled === false) return { name, state: "ok", message: "off: requests go to the web chat" };
-      const who = approversOf(config, channel, id);
+      const who = approverNames(config, channel, id);
+      if (target === "dm" && who.length > 0 && approversOf(config, channel, id).length === 0) {
+        return {
+          name,
+          state: "warning",
+          message: `${who.join(", ")} may decide, but no card can be sent to people who are looked up: requests go to the web chat; set channels.${channel}.execApprovals.target to "channel", or name people by id besides`,
+        };
+      }
       return who.length > 0
         ? {
             name,

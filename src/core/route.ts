@@ -38,6 +38,8 @@ export interface Actor {
   readonly locale?: string;
   /** Discord role ids. */
   readonly roles?: readonly string[];
+  /** Access groups kept by the platform in which this person was found when they spoke. */
+  readonly groups?: readonly string[];
 }
 
 /** Stable text for queue keys and store keys: one per conversation, thread included. */

@@ -41,6 +41,7 @@ import type { Actor, Route } from "../core/route.ts";
 import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
 import { phrase } from "../core/words/phrase.ts";
+import { AccessGroups } from "./access-groups.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { createAllowlistDesk } from "./allowlist-desk.ts";
 import { createGatewayAnnouncements } from "./announcements.ts";
@@ -229,6 +230,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.reloadConfig ? { reload: options.reloadConfig } : {}),
     agentIds: () => [defaultAgentId(config()), ...config().agents.list.map((agent) => agent.id)],
   });
+  const accessGroups = new AccessGroups({ config, channels: () => channels, clock, onTrouble: onError });
   const channels: readonly Channel[] = [
     webChannel,
     ...(await buildChannels({
@@ -240,11 +242,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       redactor,
       ...(cluster ? { gateways: () => cluster.size } : {}),
       ...(cluster ? { hold: (make) => leasedChannel({ leases: cluster.leases, make, onTrouble: onError }) } : {}),
-      heard: (channel, accountId) => heardPlaces({ store, access, channel, accountId }),
+      heard: (channel, accountId) => heardPlaces({ store, access, accessGroups, channel, accountId }),
       commands: COMMANDS,
       onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),
       suggest: async ({ command, option, typed, actor, route }) => {
-        const items = await completions(`/${command} ${option === "session" ? "log " : ""}`, { actor, route });
+        const asker = { actor: await accessGroups.found(actor), route };
+        const items = await completions(`/${command} ${option === "session" ? "log " : ""}`, asker);
         return items.map((item) => item.label).filter((label) => label.startsWith(typed));
       },
     })),
@@ -382,6 +385,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     services,
     deliveries,
     readers,
+    withGroups: (actor) => accessGroups.found(actor),
     spokeIn: (agentId, route) => rememberRoute(store, agentId, route),
     talk: agents.take,
     batchLimits,

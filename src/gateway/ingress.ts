@@ -23,7 +23,7 @@ import { ExecError } from "../core/errors.ts";
 import type { Deliveries } from "../core/events/deliveries.ts";
 import { type Job, type Queue, RetryLater } from "../core/events/queue.ts";
 import type { Readers } from "../core/events/readers.ts";
-import { type Route, routeKey } from "../core/route.ts";
+import { type Actor, type Route, routeKey } from "../core/route.ts";
 import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
 import { phrase } from "../core/words/phrase.ts";
@@ -50,6 +50,8 @@ export interface IngressOptions {
   readonly services: CommandServices;
   readonly deliveries: Deliveries;
   readonly readers: Readers;
+  /** The same person with the access groups that their platform finds them in. Never rejects. */
+  readonly withGroups: (actor: Actor) => Promise<Actor>;
   readonly agentFor: (event: Inbound) => string;
   /** Words for the agent. Resolves once they are durable; `full`: too many wait already. */
   readonly talk: (message: SpokenTo) => Promise<"taken" | "full" | "no-model">;
@@ -79,7 +81,8 @@ export function createIngress(options: IngressOptions): Ingress {
   const cutTexts = new CutTexts(options.store, options.batchLimits);
 
   async function accept(heard: Inbound): Promise<void> {
-    const event = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
+    const patterned = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
+    const event = { ...patterned, actor: await options.withGroups(patterned.actor) };
     const lane = laneOf(event);
     await queue.add<Inbound>({
       name: INBOUND_JOB,

@@ -106,13 +106,21 @@ class LeasedChannel implements Channel {
     await this.#held()?.requestSign?.(route, requestId, sign);
   }
 
+  groupMembers(groupId: string): Promise<readonly string[]> {
+    return this.#held()?.groupMembers?.(groupId) ?? Promise.reject(notHere());
+  }
+
+  maySee(personId: string, channelId: string): Promise<boolean> {
+    return this.#held()?.maySee?.(personId, channelId) ?? Promise.reject(notHere());
+  }
+
   async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
     return await this.#held()?.below?.(ref, atMost, how);
   }
 
   async reconcile(message: Outbound): Promise<MessageRef | undefined> {
     const inner = this.#held();
-    if (!inner) throw new Error("Another gateway is connected with this account.");
+    if (!inner) throw notHere();
     return inner.reconcile?.(message);
   }
 
@@ -140,6 +148,10 @@ class LeasedChannel implements Channel {
     this.#inner = undefined;
     await inner?.stop();
   }
+}
+
+function notHere(): Error {
+  return new Error("Another gateway is connected with this account.");
 }
 
 async function offerAgain(): Promise<SendResult> {

@@ -2,7 +2,7 @@
 
 import type { Channel, ChannelStatus } from "../channels/channel.ts";
 import type { Redactor, SecretFinder } from "../channels/text/redact.ts";
-import { approversOf } from "../core/access/channel-access.ts";
+import { approverNames } from "../core/access/channel-access.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import { slugOf } from "../core/approvals/record.ts";
 import type { Config } from "../core/config/schema.ts";
@@ -102,7 +102,7 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
     channelReports: () =>
       channels.map((channel) => ({
         ...inPlainEnglish(channel.status()),
-        approvers: approversOf(config(), channel.id, channel.accountId),
+        approvers: approverNames(config(), channel.id, channel.accountId),
         buttons: channel.capabilities.buttons,
         ...inlineButtons(config(), channel),
       })),

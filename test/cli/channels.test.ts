@@ -116,6 +116,20 @@ describe("doctor", () => {
       { channels: { slack: {} }, commands: { ownerAllowFrom: ["slack:U1"] } },
       /ok\s+approvals on slack: U1 decide; cards go to them directly/,
     ],
+    [
+      {
+        accessGroups: { ops: { type: "slack.usergroup", usergroup: "S0OPSTEAM" } },
+        channels: { slack: { execApprovals: { approvers: ["accessGroup:ops"] } } },
+      },
+      /warning\s+approvals on slack: accessGroup:ops may decide, but no card can be sent/,
+    ],
+    [
+      {
+        accessGroups: { ops: { type: "slack.usergroup", usergroup: "S0OPSTEAM" } },
+        channels: { slack: { execApprovals: { approvers: ["accessGroup:ops"], target: "channel" } } },
+      },
+      /ok\s+approvals on slack: accessGroup:ops decide/,
+    ],
     [{ channels: { slack: { execApprovals: { enabled: false } } } }, /ok\s+approvals on slack: off/],
     [{ channels: { slack: {} }, commands: { useAccessGroups: false } }, /useAccessGroups is off/],
   ])("%j", async (config, line) => {

@@ -22,6 +22,7 @@ import { type ReconnectLimits, Reconnects } from "../pacing/reconnects.ts";
 import { SendBudget } from "../pacing/send-budget.ts";
 import { Silence } from "../pacing/silence.ts";
 import { Turns } from "../turns.ts";
+import { maySee } from "./audience.ts";
 import { CatchUp } from "./catch-up.ts";
 import { Connection } from "./connection.ts";
 import { Deafness } from "./deafness.ts";
@@ -208,6 +209,12 @@ class DiscordAdapter implements Channel {
 
   below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
     return this.#outgoing.below(ref, atMost, how);
+  }
+
+  async maySee(personId: string, channelId: string): Promise<boolean> {
+    const client = this.#connection?.ready();
+    if (!client) throw new Error("The Discord account is not connected.");
+    return maySee(client, personId, channelId);
   }
 
   typing(route: Route): Promise<void> {

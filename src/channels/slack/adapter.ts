@@ -169,6 +169,12 @@ export class SlackChannel implements Channel {
     await this.session?.working.request(route, requestId, sign);
   }
 
+  async groupMembers(groupId: string): Promise<readonly string[]> {
+    if (this.session === undefined) throw new ExecError("internal", "Slack is not connected yet.");
+    const { users } = await this.session.reads.groupMembers(groupId);
+    return users ?? [];
+  }
+
   async below(ref: MessageRef, atMost: number, how: Recall): Promise<number | undefined> {
     return await this.session?.outbox.below(ref, atMost, how);
   }

@@ -31,6 +31,7 @@ import type { ResponseUrls } from "./response-urls.ts";
 import { WorkingSign } from "./working-sign.ts";
 
 export interface Session {
+  readonly reads: SlackReads;
   readonly outbox: Outbox;
   readonly working: WorkingSign;
   /** HTTP mode: takes Slack's requests. */
@@ -176,6 +177,7 @@ export async function openSession(session: SessionOptions): Promise<Session> {
     take: (event) => listeners.onMessage(event),
   });
   return {
+    reads,
     outbox,
     working,
     ...way,

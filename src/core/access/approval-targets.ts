@@ -2,7 +2,7 @@
 import type { ApprovalRecord } from "../approvals/record.ts";
 import type { Config } from "../config/schema.ts";
 import type { Route } from "../route.ts";
-import { accountOf, approversOf } from "./channel-access.ts";
+import { accountOf, approversOf, hasGroupOfApprovers } from "./channel-access.ts";
 import { bareId } from "./people.ts";
 
 export interface ApprovalTargets {
@@ -23,13 +23,16 @@ export function approvalTargets(config: Config, record: ApprovalRecord, fallback
   if (origin.channel === "web") return { cards: [origin, ...extra] };
   const account = accountOf(config, origin);
   const approvers = approversOf(config, origin.channel, origin.accountId);
-  if (!account || approvers.length === 0 || !fitsFilters(account.execApprovals, record)) {
+  const inDm = origin.chatType === "dm";
+  // A card can be sent to whoever is known by id; members of a group that is looked up see it in the room alone.
+  const inRoom =
+    !inDm && account?.execApprovals.target !== "dm" && hasGroupOfApprovers(config, origin.channel, origin.accountId);
+  if (!account || (approvers.length === 0 && !inRoom) || !fitsFilters(account.execApprovals, record)) {
     // Nobody here can decide it: the operator can, in the web chat; the asker sees that it waits.
     const link = fallback.channel === "web" ? config.gateway.publicUrl : undefined;
     return { cards: [fallback, ...extra], notice: origin, ...(link === undefined ? {} : { link }) };
   }
   const { target } = account.execApprovals;
-  const inDm = origin.chatType === "dm";
   const isOwnDm = inDm && approvers.includes(record.request.requester.id);
   if (isOwnDm || (target === "channel" && !inDm)) return { cards: [origin, ...extra] };
   const direct = approvers.map((id) => directRoute(origin, id));

@@ -11,7 +11,7 @@ import { BotBudget } from "./bot-budget.ts";
 import { holdsToken, refuseSelfApproval } from "./operator.ts";
 import type { Pairing, PairingRequest } from "./pairing.ts";
 import { codeCard } from "./pairing-card.ts";
-import { bareId, expandGroups, includesPerson, ownersOf } from "./people.ts";
+import { bareId, expandGroups, includesPerson, inLookedUpGroup, namesLookedUpGroup, ownersOf } from "./people.ts";
 import { atLeast, type Rank } from "./rank.ts";
 import { discordRoom, type RoomVerdict, slackRoom, telegramRoom } from "./rooms.ts";
 
@@ -82,7 +82,7 @@ export function createChannelAccess(options: ChannelAccessOptions): Access {
     const channel = route.channel as Platform;
     if (ownersOf(config, channel).includes(actor.id)) return true;
     const listed = account.allowFrom.filter((entry) => account.dmPolicy === "open" || entry !== "*");
-    if (includesPerson(config, channel, listed, actor.id)) return true;
+    if (includesPerson(config, channel, listed, actor)) return true;
     return account.dmPolicy === "pairing" && pairing.isPaired(channel, route.accountId, actor.id);
   }
 
@@ -215,10 +215,10 @@ function rankOf(config: Config, actor: Actor, route: Route): Rank {
   const { allowFrom } = config.commands;
   if (!allowFrom) return "authorized";
   const entries = [...(allowFrom[route.channel] ?? []), ...(allowFrom["*"] ?? [])];
-  return includesPerson(config, route.channel, entries, actor.id) ? "authorized" : "known";
+  return includesPerson(config, route.channel, entries, actor) ? "authorized" : "known";
 }
 
-/** Who may decide on this account: the named approvers, else the channel's owners. Never `allowFrom`, never pairing. */
+/** Who may decide on this account: the named approvers, else the channel's owners. Never `allowFrom`, never pairing. Members of groups that are looked up are not among them. */
 export function approversOf(config: Config, channel: ChannelId, accountId: string): string[] {
   if (channel === "web") return [];
   const account = config.channels[channel]?.accounts[accountId];
@@ -232,7 +232,26 @@ export function approversOf(config: Config, channel: ChannelId, accountId: strin
 
 function isApprover(config: Config, actor: Actor): boolean {
   if (actor.kind !== "person" || !isChannel(actor.channel)) return false;
-  return approversOf(config, actor.channel, actor.accountId).includes(actor.id);
+  const { channel, accountId } = actor;
+  if (approversOf(config, channel, accountId).includes(actor.id)) return true;
+  return inLookedUpGroup(config, channel, namedApprovers(config, channel, accountId), actor);
+}
+
+function namedApprovers(config: Config, channel: ChannelId, accountId: string): readonly string[] {
+  if (channel === "web") return [];
+  const account = config.channels[channel]?.accounts[accountId];
+  return account?.execApprovals.enabled === false ? [] : (account?.execApprovals.approvers ?? []);
+}
+
+/** Who may decide on this account as the configuration names them: ids, and groups that are looked up. */
+export function approverNames(config: Config, channel: ChannelId, accountId: string): string[] {
+  const groups = namedApprovers(config, channel, accountId).filter((one) => namesLookedUpGroup(config, channel, [one]));
+  return [...approversOf(config, channel, accountId), ...groups];
+}
+
+/** Somebody may decide on this account whose id is not known before they press: a member of a group that is looked up. */
+export function hasGroupOfApprovers(config: Config, channel: ChannelId, accountId: string): boolean {
+  return namesLookedUpGroup(config, channel, namedApprovers(config, channel, accountId));
 }
 
 function isChannel(channel: Actor["channel"]): channel is ChannelId {

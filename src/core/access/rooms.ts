@@ -15,8 +15,7 @@ export function slackRoom(config: Config, account: SlackAccountConfig, route: Ro
   if (room?.enabled === false) return closed("this room is switched off");
   if (!room && account.groupPolicy !== "open") return closed("this room is not listed");
   if (actor.kind === "agent" && !(room?.allowBots ?? account.allowBots)) return closed("other bots are not answered");
-  if (room?.users && !includesPerson(config, "slack", room.users, actor.id))
-    return closed("not one of the room's users");
+  if (room?.users && !includesPerson(config, "slack", room.users, actor)) return closed("not one of the room's users");
   return {
     kind: "open",
     requireMention: room?.requireMention ?? account.requireMention,
@@ -37,7 +36,7 @@ export function discordRoom(config: Config, account: DiscordAccountConfig, route
   const users = room?.users ?? guild?.users;
   const roles = room?.roles ?? guild?.roles;
   if (users || roles) {
-    const listed = users !== undefined && includesPerson(config, "discord", users, actor.id);
+    const listed = users !== undefined && includesPerson(config, "discord", users, actor);
     const hasRole = roles?.some((role) => role === "*" || actor.roles?.includes(role)) ?? false;
     if (!listed && !hasRole) return closed("not one of the users or roles");
   }
@@ -57,7 +56,7 @@ export function telegramRoom(config: Config, account: TelegramAccountConfig, rou
   if (!group && account.groupPolicy !== "open") return closed("this group is not listed");
   if (actor.kind === "agent" && !account.allowBots) return closed("other bots are not answered");
   const people = topic?.allowFrom ?? group?.allowFrom ?? account.groupAllowFrom ?? account.allowFrom;
-  if (policy === "allowlist" && !includesPerson(config, "telegram", people, actor.id)) {
+  if (policy === "allowlist" && !includesPerson(config, "telegram", people, actor)) {
     return closed("not one of the people allowed in groups");
   }
   return {

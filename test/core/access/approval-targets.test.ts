@@ -201,3 +201,47 @@ describe("a request that comes from no chat", () => {
     });
   });
 });
+
+describe.each([
+  ["slack", { type: "slack.usergroup", usergroup: "S0OPSTEAM" }],
+  ["discord", { type: "discord.channelAudience", channel: "300000000000000001" }],
+] as const)("approvers by a group that %s keeps", (channel, ops) => {
+  const { approver, room } = IDS[channel];
+  const approvers = ["accessGroup:ops"];
+
+  it.each([
+    [
+      "channel: its members see the card in the room",
+      { approvers, target: "channel" },
+      "room",
+      [`${channel} channel ${room}`],
+      false,
+    ],
+    [
+      "both: and people named by id also directly",
+      { approvers: [...approvers, approver], target: "both" },
+      "room",
+      [`${channel} channel ${room}`, `${channel} dm ${approver}`],
+      false,
+    ],
+    [
+      "dm: there is nobody to write to, so the operator is asked",
+      { approvers, target: "dm" },
+      "room",
+      ["web dm main"],
+      true,
+    ],
+    [
+      "channel, asked directly: nobody else would see it",
+      { approvers, target: "channel" },
+      "dm",
+      ["web dm main"],
+      true,
+    ],
+  ] as const)("%s", (_what, execApprovals, chat, cards, notice) => {
+    const config = configure(channel, { execApprovals }, { accessGroups: { ops } });
+    const targets = approvalTargets(config, asked(channel, chat), WEB);
+    expect(shown(targets.cards)).toEqual(cards);
+    expect(targets.notice !== undefined).toBe(notice);
+  });
+});

@@ -46,6 +46,12 @@ const listRoom = (channel: Platform, rules: object = {}): object => {
   }
 };
 
+/** A group whose members this platform knows. */
+const lookedUp = (channel: "slack" | "discord"): object =>
+  channel === "slack"
+    ? { type: "slack.usergroup", usergroup: "S0OPSTEAM" }
+    : { type: "discord.channelAudience", channel: "300000000000000001" };
+
 const OWNER: Actor = { kind: "person", channel: "web", accountId: "default", id: "operator" };
 
 let clock: ManualClock;
@@ -200,6 +206,12 @@ describe.each(PLATFORMS)("who may write to the bot directly on %s", (channel) =>
       { accessGroups: { ops: { type: "message.senders", members: { web: [me] } } } },
       "ignore",
     ],
+    [
+      "a group that is looked up, of another platform",
+      { dmPolicy: "allowlist", allowFrom: ["accessGroup:ops"] },
+      { accessGroups: { ops: lookedUp(channel === "slack" ? "discord" : "slack") } },
+      "ignore",
+    ],
     ["approver", { allowFrom: [me], execApprovals: { approvers: [me] } }, {}, "approver"],
     ["may talk but not command", { allowFrom: [me] }, { commands: { allowFrom: { [channel]: [other] } } }, "known"],
     ["may command by the common list", { allowFrom: [me] }, { commands: { allowFrom: { "*": [me] } } }, "authorized"],
@@ -316,6 +328,59 @@ describe.each(PLATFORMS)("rooms on %s", (channel) => {
     expect(await verdict({ ...here, command: "exec" })).toBe("authorized");
     expect(await verdict({ ...here, actor: person(channel, other), command: "exec" })).toBe("ignore");
     expect(await verdict(here)).toBe("ignore");
+  });
+});
+
+/** Who is not found in the group that a list names, and who is. */
+const LOOKED_UP = [
+  "list                 | not    | found     ",
+  "allowFrom            | ignore | authorized",
+  "rooms                | ignore | authorized",
+  "commands.allowFrom   | known  | authorized",
+  "approvers            | known  | approver",
+];
+
+describe.each(["slack", "discord"] as const)("the golden table of groups that %s keeps", (channel) => {
+  const { me } = IDS[channel];
+  const group = "accessGroup:ops";
+  const accessGroups = { ops: lookedUp(channel) };
+  const setups: Readonly<Record<string, () => void>> = {
+    allowFrom: () => {
+      config = configure(channel, { dmPolicy: "allowlist", allowFrom: [group] }, { accessGroups });
+    },
+    rooms: () => {
+      config = configure(channel, { ...listRoom(channel, { users: [group] }) }, { accessGroups });
+    },
+    "commands.allowFrom": () => {
+      config = configure(
+        channel,
+        { allowFrom: [me] },
+        { accessGroups, commands: { allowFrom: { [channel]: [group] } } },
+      );
+    },
+    approvers: () => {
+      const account = { allowFrom: [me], execApprovals: { approvers: [group] } };
+      config = configure(channel, account, { accessGroups, commands: { allowFrom: {} } });
+    },
+  };
+
+  it.each(LOOKED_UP.slice(1).map((row) => cells(row)))("%s: not in it %s, in it %s", async (list, out, into) => {
+    setups[list as string]?.();
+    const route = list === "rooms" ? room(channel) : dm(channel, me);
+    const seen = [];
+    for (const groups of [undefined, [], ["other"], ["ops"]]) {
+      seen.push(await verdict({ actor: person(channel, me, groups ? { groups } : {}), route }));
+    }
+    expect(seen).toEqual([out, out, out, into]);
+  });
+
+  it("a group that has become a list of people, or is gone, is not opened by what was found before", async () => {
+    const groups = ["ops"];
+    const asked = { actor: person(channel, me, { groups }), route: dm(channel, me) };
+    for (const now of [{}, { ops: { type: "message.senders", members: {} } }]) {
+      config = configure(channel, { dmPolicy: "allowlist", allowFrom: [group] }, { accessGroups: now });
+      expect(await verdict(asked)).toBe("ignore");
+    }
   });
 });
 

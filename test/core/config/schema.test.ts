@@ -193,6 +193,24 @@ describe("bot accounts", () => {
     });
   });
 
+  test.each([
+    ["a type nobody knows", { type: "slack.team", usergroup: "S0OPSTEAM" }, "accessGroups.ops.type"],
+    ["no type", { members: { slack: ["U1"] } }, "accessGroups.ops.type"],
+    ["people without a list", { type: "message.senders" }, "accessGroups.ops.members"],
+    ["a user group by its name", { type: "slack.usergroup", usergroup: "@ops" }, "accessGroups.ops.usergroup"],
+    ["a user group without one", { type: "slack.usergroup" }, "accessGroups.ops.usergroup"],
+    ["an audience without a channel", { type: "discord.channelAudience" }, "accessGroups.ops.channel"],
+    [
+      "keys of another type",
+      { type: "slack.usergroup", usergroup: "S0OPSTEAM", members: { slack: ["U1"] } },
+      "accessGroups.ops.members",
+    ],
+  ])("an access group with %s is refused, with its key", async (_what, ops, path) => {
+    const home = scratch();
+    home.write(JSON.stringify({ accessGroups: { ops } }));
+    expect(await home.bad()).toMatchObject([{ path }]);
+  });
+
   test("two accounts in http mode can not share a path", async () => {
     const home = scratch();
     home.write(`{ channels: { slack: { mode: "http", accounts: {
