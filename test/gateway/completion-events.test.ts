@@ -58,6 +58,11 @@ describe("the end of a background command", () => {
   it("is told once, also of equal commands, and nothing is told of one in the foreground", async () => {
     expect((await call("exec", { command: "echo foreground" })).details.status).toBe("completed");
     const first = await background("echo RESULT-42");
+    const records = await store.list<{ sessionId: string; notify?: object }>("run");
+    expect(records.find(({ value }) => value.sessionId === first)?.value.notify).toEqual({
+      notifyOnExit: true,
+      notifyOnExitEmptySuccess: false,
+    });
     const second = await background("echo RESULT-42");
     expect(await events()).toEqual(
       [first, second].map((id) => `Exec completed (${short(id)}, code 0) :: RESULT-42`).sort(),

@@ -362,14 +362,16 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
   }
 
   async function tellAgent(record: RunRecord): Promise<void> {
-    const settings = options.execConfig(record.agentId);
+    const settings = record.notify ?? options.execConfig(record.agentId);
+    // Of the end itself, so that telling it again after a kill is known to be the same.
+    const atMs = record.endedAtMs ?? clock.now();
     if (record.approvalId) {
       if (isChatPerson(record.requester)) return;
       await events.remove(record.sessionKey, `exec-running:${record.approvalId}`);
       await events.add(record.sessionKey, {
         contextKey: `exec:${record.approvalId}`,
         text: finishedText(record, record.tail),
-        atMs: clock.now(),
+        atMs,
         hasCard: true,
         ...(record.route ? { route: record.route } : {}),
       });
@@ -385,7 +387,7 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       contextKey,
       text: said.text,
       said,
-      atMs: clock.now(),
+      atMs,
       ...(record.route ? { route: record.route } : {}),
     });
     // A poll that came while it was being written took back an event that was not there yet.

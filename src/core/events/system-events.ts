@@ -34,7 +34,7 @@ export interface SystemEvent {
 }
 
 export interface SystemEvents {
-  /** A second event of the same context changes nothing. */
+  /** A second event of the same context changes nothing; nor does one that was taken away, when it comes again. */
   add(sessionKey: string, event: SystemEvent): Promise<void>;
   remove(sessionKey: string, contextKey: string): Promise<void>;
   /** Notes that people know it now. Nothing happens to an event that was taken back meanwhile. */
@@ -43,6 +43,9 @@ export interface SystemEvents {
 }
 
 const NS = "system-event";
+/** What was taken in or taken back, by its moment: whoever tells it again after a kill tells nothing (channels.md 9.1). */
+const OVER_NS = "system-event-over";
+const OVER_TTL_MS = 10 * 60_000;
 
 export function createSystemEvents(store: Store): SystemEvents {
   const key = (sessionKey: string, contextKey: string) => `${sessionKey}|${contextKey}`;
@@ -53,6 +56,8 @@ export function createSystemEvents(store: Store): SystemEvents {
   return {
     pending,
     async add(sessionKey, event) {
+      const over = await store.get<number>(OVER_NS, key(sessionKey, event.contextKey));
+      if (over?.value === event.atMs) return;
       await store.setIfAbsent(NS, key(sessionKey, event.contextKey), event, { ttlMs: EVENT_TTL_MS });
       const all = await pending(sessionKey);
       for (const old of all.slice(0, Math.max(0, all.length - MAX_EVENTS_PER_SESSION))) {
@@ -60,6 +65,9 @@ export function createSystemEvents(store: Store): SystemEvents {
       }
     },
     async remove(sessionKey, contextKey) {
+      const found = await store.get<SystemEvent>(NS, key(sessionKey, contextKey));
+      if (!found) return;
+      await store.put(OVER_NS, key(sessionKey, contextKey), found.value.atMs, { ttlMs: OVER_TTL_MS });
       await store.delete(NS, key(sessionKey, contextKey));
     },
     async told(sessionKey, contextKey) {

@@ -109,6 +109,10 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
       requester: context.actor,
       report,
       background: report === "card",
+      notify: {
+        notifyOnExit: settings.exec.notifyOnExit,
+        notifyOnExitEmptySuccess: settings.exec.notifyOnExitEmptySuccess,
+      },
       ...(timeoutMs > 0 ? { timeoutMs } : {}),
       ...(args.node ? { node: args.node } : {}),
       ...(context.route ? { route: context.route } : {}),

@@ -18,6 +18,12 @@ export const OUTPUT_FILE_CHARS = 12_000;
 /** `queued`: allowed, and waits for a place among those that run. */
 export type RunState = "queued" | "starting" | "running" | "finished";
 
+/** Whether its session is told of its end: as it was configured when it was asked for. */
+export interface NotifySettings {
+  readonly notifyOnExit: boolean;
+  readonly notifyOnExitEmptySuccess: boolean;
+}
+
 /** What a queued run waits for: a limit and its value. */
 export interface RunWait {
   readonly reason: WaitReason;
@@ -46,6 +52,8 @@ export interface RunRecord {
   /** While it is queued: since when it waits. */
   readonly startedAtMs: number;
   readonly waitsFor?: RunWait;
+  /** Absent: of an older version; the configuration says. */
+  readonly notify?: NotifySettings;
   /** A command this short shows no running card (`commands.bashForegroundMs`). */
   readonly cardAfterMs?: number;
   readonly pid?: number;
@@ -92,6 +100,7 @@ export interface RunSpec {
   readonly report: RunRecord["report"];
   /** Nobody waits for it: its session is in the background from the start. */
   readonly background: boolean;
+  readonly notify?: NotifySettings;
   readonly cardAfterMs?: number;
 }
 
@@ -149,6 +158,7 @@ export function firstRecord(
     ...(spec.node ? { node: spec.node } : {}),
     ...(spec.route ? { route: spec.route } : {}),
     ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
+    ...(spec.notify ? { notify: spec.notify } : {}),
     ...(spec.cardAfterMs !== undefined ? { cardAfterMs: spec.cardAfterMs } : {}),
   };
 }

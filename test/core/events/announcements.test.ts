@@ -58,6 +58,23 @@ describe("the end of an agent's run and a poll that shows it (wake-poll-consumes
     expect(new Set(wakes)).toEqual(new Set(["exec-event"]));
   });
 
+  it("handed on again after a turn has taken it: nobody is told twice", async () => {
+    const told = announcements({ endSeen: () => "no" });
+    await told.finished({ ...ENDED, endedAtMs: 5_000 });
+    await events.remove(SESSION, "exec:quiet-otter");
+    await told.finished({ ...ENDED, endedAtMs: 5_000 });
+    expect(await events.pending(SESSION)).toEqual([]);
+  });
+
+  it.each([
+    [{ notifyOnExit: false, notifyOnExitEmptySuccess: false }, ENDED, 0],
+    [{ notifyOnExit: true, notifyOnExitEmptySuccess: true }, { ...ENDED, tail: "" }, 1],
+    [{ notifyOnExit: true, notifyOnExitEmptySuccess: false }, { ...ENDED, tail: "" }, 0],
+  ])("what was configured when it started counts: %j", async (notify, ended, count) => {
+    await announcements({ endSeen: () => "no" }).finished({ ...ended, notify });
+    expect(await events.pending(SESSION)).toHaveLength(count);
+  });
+
   it("polled while the end was being recorded: no event and no wake", async () => {
     await announcements({ endSeen: () => "observed" }).finished(ENDED);
     await announcements({ endSeen: () => "no" }).finished({ ...ENDED, observed: true });

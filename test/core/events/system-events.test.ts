@@ -81,6 +81,17 @@ describe("events of a session", () => {
     expect(await events.pending("agent:main:b")).toEqual([]);
   });
 
+  it("an end that was told and is told again after a kill is known; the same name at another moment is news", async () => {
+    const events = createSystemEvents(state.store);
+    const event = { contextKey: "exec:quiet-otter", text: "ended", atMs: 1_000 };
+    await events.add("agent:main:a", event);
+    await events.remove("agent:main:a", "exec:quiet-otter");
+    await events.add("agent:main:a", event);
+    expect(await events.pending("agent:main:a")).toEqual([]);
+    await events.add("agent:main:a", { ...event, atMs: 2_000 });
+    expect(await events.pending("agent:main:a")).toHaveLength(1);
+  });
+
   it("wake-poll-consumes: taking one back leaves the others", async () => {
     const events = createSystemEvents(state.store);
     for (const name of ["one", "two"]) {
