@@ -51,6 +51,7 @@ describeWithBwrap("a sandboxed session", () => {
     await person.say("/exec");
     const card = await person.see("text", ({ fields }) => (fields ?? []).length > 3);
     const value = (label: string) => card.fields?.find((field) => field.label === label)?.value;
+    expect(JSON.stringify(card)).toContain("nothing in it needs approval");
     expect(["security", "ask", "host", "workdir"].map(value)).toEqual(["full", "off", "auto (sandbox)", "/workspace"]);
   });
 

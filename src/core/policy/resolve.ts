@@ -154,8 +154,8 @@ export function resolvePolicy(layers: PolicyLayers): EffectivePolicy {
     const denied = requested.security.value === "deny";
     return {
       ...shared,
-      security: denied ? requested.security : { value: "full", from: "default" },
-      ask: { value: "off", from: "default" },
+      security: denied ? requested.security : { value: "full", from: "sandbox" },
+      ask: { value: "off", from: "sandbox" },
       askFallback: { value: "deny", from: "default" },
       autoReview: false,
       bypass: false,

@@ -33,6 +33,7 @@ export type PolicyLayer =
   | "host-file:agent"
   | "host-file:damaged"
   | "call"
+  | "sandbox"
   | "elevated";
 
 export interface Sourced<T> {

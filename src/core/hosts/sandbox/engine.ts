@@ -179,7 +179,9 @@ function problemOf(said: Said, answerMs: number): Wording {
   if (said.kind === "not-started") return phrase("sandbox.why.said", { line: said.why });
   const lines = said.output.split("\n").filter((line) => line.trim() !== "");
   const line = (lines.find((one) => one.startsWith("bwrap:")) ?? lines[0] ?? `exit code ${said.code}`).slice(0, 300);
-  if (!NAMESPACES.test(line)) return phrase("sandbox.why.said", { line });
+  // The trial has the configured limits: prlimit says which one is above what this account may have.
+  if (line.startsWith("prlimit:")) return phrase("sandbox.why.limit", { key: "docker.ulimits", why: `${line}.` });
+  if (!line.startsWith("bwrap:") || !NAMESPACES.test(line)) return phrase("sandbox.why.said", { line });
   return phrase("sandbox.why.userns", { line, setting: closedBy() });
 }
 

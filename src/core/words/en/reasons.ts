@@ -99,5 +99,6 @@ export const reasons = {
   "layer.host-file:agent": "the agent's entry in exec-approvals.json",
   "layer.host-file:damaged": "the damaged exec-approvals.json",
   "layer.call": "this call",
+  "layer.sandbox": "the sandbox: nothing in it needs approval",
   "layer.elevated": "elevated mode",
 } as const;

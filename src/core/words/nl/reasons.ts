@@ -104,5 +104,6 @@ export const reasons = translation<typeof english>()({
   "layer.host-file:agent": "de agent zelf in exec-approvals.json",
   "layer.host-file:damaged": "de beschadigde exec-approvals.json",
   "layer.call": "deze aanroep",
+  "layer.sandbox": "de sandbox: daarin hoeft niets goedgekeurd te worden",
   "layer.elevated": "de elevated-modus",
 });

@@ -100,5 +100,6 @@ export const reasons = translation<typeof english>()({
   "layer.host-file:agent": "a entrada do agente em exec-approvals.json",
   "layer.host-file:damaged": "o exec-approvals.json danificado",
   "layer.call": "esta chamada",
+  "layer.sandbox": "o sandbox: nada nele precisa de aprovação",
   "layer.elevated": "o modo elevated",
 });

@@ -100,5 +100,6 @@ export const reasons = translation<typeof english>()({
   "layer.host-file:agent": "mục của agent trong exec-approvals.json",
   "layer.host-file:damaged": "tệp exec-approvals.json bị hỏng",
   "layer.call": "lần gọi này",
+  "layer.sandbox": "sandbox: trong đó không gì cần phê duyệt",
   "layer.elevated": "chế độ elevated",
 });

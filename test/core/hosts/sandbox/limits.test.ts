@@ -164,6 +164,13 @@ describeWithBwrap("limits of a real command", () => {
     ).toMatch(/^64\n128\n0\n[\s\S]*4096\n$/);
   });
 
+  it("a ulimit above what the account may have is refused by the name of its key", async () => {
+    world = openWorld({ sandbox: { docker: { ulimits: { nofile: 2 ** 40 } } } });
+    expect(await refusal(() => world.run("true"))).toMatch(
+      /^host-unavailable: .*docker\.ulimits can not be enforced on this machine: prlimit: .*NOFILE.*Nothing was run/,
+    );
+  });
+
   it("a limit that can not be understood is refused by the name of its key", async () => {
     world = openWorld({ sandbox: { docker: { memory: "lots" } } });
     expect(await refusal(() => world.run("true"))).toMatch(
