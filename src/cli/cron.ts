@@ -1,6 +1,7 @@
 /** `openclaw-exec cron`: work at a later time, kept by the running gateway. */
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
+import { defaultList } from "./default-list.ts";
 import type { Cli } from "./io.ts";
 
 export interface CronAddFlags {
@@ -19,11 +20,9 @@ export interface CronAddFlags {
 
 export function define(command: Command, cli: Cli): void {
   command.usage("[command]").helpCommand(false);
-  command
-    .command("list", { isDefault: true })
-    .description("Show every job, when it runs next and how it went last; so does cron alone")
+  defaultList(command, "Show every job, when it runs next and how it went last; so does cron alone")
     .option("--json", "as JSON")
-    .action(async (flags: { json?: boolean }) => {
+    .action(async (_typed: unknown, flags: { json?: boolean }) => {
       const { list } = await import("./cron-actions.ts");
       cli.exit(await list(cli, flags));
     });

@@ -1,14 +1,13 @@
 /** `openclaw-exec deliveries`: what could not be delivered, through the running gateway. */
 import type { Command } from "commander";
+import { defaultList } from "./default-list.ts";
 import type { Cli } from "./io.ts";
 
 export function define(command: Command, cli: Cli): void {
   command.usage("[command]").helpCommand(false);
-  command
-    .command("list", { isDefault: true })
-    .description("Show what was given up, newest first, and why; so does deliveries alone")
+  defaultList(command, "Show what was given up, newest first, and why; so does deliveries alone")
     .option("--json", "as JSON")
-    .action(async (flags: { json?: boolean }) => {
+    .action(async (_typed: unknown, flags: { json?: boolean }) => {
       const { list } = await import("./deliveries-actions.ts");
       cli.exit(await list(cli, flags));
     });

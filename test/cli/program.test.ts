@@ -32,6 +32,9 @@ describe("the command line", () => {
     [["config", "file", "extra"], "Too many arguments"],
     [["nope"], "Unknown command 'nope'.\nAdd --help to see what it takes."],
     [["nope", "--help"], "Unknown command 'nope'.\nAdd --help to see what it takes."],
+    [["deliveries", "bogus"], "Unknown command 'bogus'.\nThere is: list, retry, drop"],
+    [["deliveries", "retyr"], "Unknown command 'retyr'.\nDid you mean retry?"],
+    [["cron", "ad"], "Unknown command 'ad'.\nDid you mean add?"],
     [["tool", "a", "b"], "Add --help to see what it takes."],
   ])("%j is a usage error that says what was meant", async (argv, message) => {
     const { code, out, err } = await cliHome().run(...argv);

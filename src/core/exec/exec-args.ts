@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ExecError } from "../errors.ts";
 import { nearestOf } from "../nearest.ts";
 import { ASK_LEVELS, type Ask, EXEC_HOSTS, type ExecHost } from "../policy/types.ts";
+import { issueWording } from "../words/issues.ts";
 import { phrase } from "../words/phrase.ts";
 
 /** Linux refuses one argument above 128 KiB (`E2BIG`); a longer command could be approved but never start. */
@@ -169,7 +170,7 @@ function argumentError(tool: string, error: z.ZodError, known: readonly string[]
     phrase("error.argument.invalid", {
       parameter: path ?? phrase("error.argument.all"),
       tool,
-      why: issue?.message ?? phrase("error.argument.notAcceptable"),
+      why: issue === undefined ? phrase("error.argument.notAcceptable") : issueWording(issue),
     }),
     { parameter: path ?? "arguments" },
   );

@@ -1,4 +1,5 @@
 /** The `process` tool: look at background sessions, feed them, end them (exec.md section 11). Failures are results, not throws. */
+
 import * as z from "zod";
 import { ExecError } from "../errors.ts";
 import { nearestOf } from "../nearest.ts";
@@ -6,6 +7,7 @@ import { cutMiddle } from "../process/command-name.ts";
 import type { ProcessSessions } from "../process/registry.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { Delivery } from "../process/unread.ts";
+import { issueWording } from "../words/issues.ts";
 import { inEnglish, type Phrase, phrase, type Wording } from "../words/phrase.ts";
 import { inputActions, resizeTerminal } from "./process-input.ts";
 import { exitPhrase, listLine, listRow, logPage } from "./process-view.ts";
@@ -38,9 +40,9 @@ const optional = <T extends z.ZodType>(schema: T, about: string) =>
     .nullish()
     .transform((value) => value ?? undefined)
     .describe(about);
-const whole = (what: string, about: string) =>
+const whole = (about: string) =>
   optional(
-    z.coerce.number({ error: `${what} must be a number` }).transform((value) => Math.max(0, Math.floor(value))),
+    z.coerce.number().transform((value) => Math.max(0, Math.floor(value))),
     about,
   ).meta({ type: "number", description: about });
 
@@ -56,14 +58,11 @@ export const processInput = z.strictObject({
   paceMs: optional(z.number().min(0).max(1000), "send-keys: milliseconds between keys."),
   text: optional(z.string(), "paste: the text."),
   bracketed: optional(z.boolean(), "paste: with paste marks; default as the program asked for."),
-  offset: whole("offset", "log: first line, from 0."),
-  limit: whole("limit", "log: most lines."),
-  timeout: optional(
-    z.coerce.number({ error: "timeout must be a number of milliseconds" }),
-    `poll: wait so many milliseconds for news, at most ${MAX_POLL_MS}.`,
-  ),
-  cols: optional(z.coerce.number({ error: "cols must be a number" }), "resize: columns."),
-  rows: optional(z.coerce.number({ error: "rows must be a number" }), "resize: rows."),
+  offset: whole("log: first line, from 0."),
+  limit: whole("log: most lines."),
+  timeout: optional(z.coerce.number(), `poll: wait so many milliseconds for news, at most ${MAX_POLL_MS}.`),
+  cols: optional(z.coerce.number(), "resize: columns."),
+  rows: optional(z.coerce.number(), "resize: rows."),
 });
 export type ProcessArgs = z.output<typeof processInput>;
 
@@ -97,8 +96,13 @@ export function createProcessTool(options: { readonly sessions: ProcessSessions 
       const parsed = processInput.safeParse(input ?? {});
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
-        const where = issue?.path.length ? ` (${issue.path.join(".")})` : "";
-        return failed(phrase("session.arguments", { why: `${issue?.message ?? "?"}${where}` }));
+        const parameter = issue?.path.join(".");
+        const why = issue === undefined ? phrase("error.argument.notAcceptable") : issueWording(issue);
+        return failed(
+          parameter
+            ? phrase("error.argument.invalid", { parameter, tool: "process", why })
+            : phrase("session.arguments", { why }),
+        );
       }
       const args = parsed.data;
       const action = args.action.trim().toLowerCase();

@@ -59,11 +59,11 @@ describe("calls that are not acceptable are results, not throws", () => {
       /Unknown action "frobnicate".*list, poll, log, write, send-keys, submit, paste, resize, kill, clear, remove/,
     ],
     [{ action: "pol" }, /Did you mean "poll"/],
-    [{}, /not usable/],
+    [{}, /Invalid action.*must be text/],
     [{ action: "poll" }, /sessionId is required/],
     [{ action: "poll", sessionId: "" }, /sessionId is required/],
     [{ action: "list", colour: 1 }, /not usable.*colour/],
-    [{ action: "log", sessionId: "x", offset: "abc" }, /offset must be a number/],
+    [{ action: "log", sessionId: "x", offset: "abc" }, /Invalid offset.*must be a number/],
   ])("%j", async (args, message) => {
     const { text, details } = await call(args);
     expect(details.status).toBe("failed");
@@ -447,7 +447,7 @@ describe("resize", () => {
     [{ rows: 201 }, /rows must be a whole number from 1 to 200/],
     [{ rows: 24.5 }, /rows must be a whole number/],
     [{ cols: -80 }, /cols must be a whole number/],
-    [{ cols: "wide" }, /cols must be a number/],
+    [{ cols: "wide" }, /Invalid cols.*must be a number/],
   ])("of %j is refused and changes nothing", async (size, why) => {
     const session = start("sleep 5", PTY);
     const { text, details } = await call({ action: "resize", sessionId: session.id, ...size });

@@ -1,8 +1,11 @@
 /** The `apply_patch` tool: structured edits of several files at once (exec.md section 14). */
+
 import { realpath } from "node:fs/promises";
 import * as z from "zod";
 import { ExecError } from "../../errors.ts";
 import { Lanes } from "../../lanes.ts";
+import { issueWording } from "../../words/issues.ts";
+import { phrase } from "../../words/phrase.ts";
 import type { ToolResult } from "../results.ts";
 import { PatchSyntaxError, parsePatch } from "./patch.ts";
 import { type PatchPlan, planPatch } from "./plan.ts";
@@ -68,9 +71,14 @@ export function createApplyPatchTool(): ApplyPatchTool {
     async call(input, context) {
       const parsed = applyPatchInput.safeParse(input ?? {});
       if (!parsed.success) {
+        const [issue] = parsed.error.issues;
         throw new ExecError(
           "invalid-argument",
-          `apply_patch: ${parsed.error.issues[0]?.message ?? "unusable arguments"}.`,
+          phrase("error.argument.invalid", {
+            parameter: issue?.path.join(".") || phrase("error.argument.all"),
+            tool: "apply_patch",
+            why: issue === undefined ? phrase("error.argument.notAcceptable") : issueWording(issue),
+          }),
         );
       }
       if (parsed.data.input.trim() === "") throw new ExecError("invalid-argument", "Provide a patch input.");
