@@ -67,6 +67,8 @@ export interface PairingDesk {
 
 /** What else can be done with a request. Each throws what `Approvals` throws, `not-authorized` above all. */
 export interface ApprovalDesk {
+  /** A decision came for what is over: the card it came from is drawn as it is now, once more. */
+  tooLate(id: string, by: Pick<CommandScope, "actor" | "route">): Promise<void>;
   /** The whole command as its card would show it, with its length and fingerprint: for the asker and for who may decide. */
   fullCommand(
     id: string,

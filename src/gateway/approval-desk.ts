@@ -9,6 +9,7 @@ import { atLeast } from "../core/access/rank.ts";
 import type { Approvals } from "../core/approvals/approvals.ts";
 import { settledError } from "../core/approvals/late-answer.ts";
 import { type ApprovalRecord, isAskable, slugOf } from "../core/approvals/record.ts";
+import { placeOfPress } from "../core/approvals/snooze.ts";
 import type { TextCard } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
 import { ExecError } from "../core/errors.ts";
@@ -28,7 +29,7 @@ const INLINE_LINES = 15;
 export interface ApprovalDeskOptions {
   readonly approvals: Approvals;
   readonly exec: Pick<ExecTool, "begin">;
-  readonly announcements: Pick<Announcements, "askedAgain">;
+  readonly announcements: Pick<Announcements, "askedAgain" | "redraw">;
   readonly redactor: Redactor;
   readonly clock: Clock;
   /** What a message of this route's channel holds. */
@@ -39,6 +40,13 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
   const { approvals, exec, announcements, redactor, clock } = options;
 
   return {
+    async tooLate(id, { actor, route }) {
+      const record = await approvals.get(id);
+      if (!record || record.status === "pending") return;
+      const at = placeOfPress(record.shownAt, route, actor);
+      if (at) await announcements.redraw(record.id, at);
+    },
+
     async fullCommand(id, { actor, route }) {
       const { record } = await approvals.examine(id, actor, { route });
       const slug = slugOf(record.id);

@@ -247,10 +247,7 @@ export function createIngress(options: IngressOptions): Ingress {
       return;
     }
     if (action.kind === "approval") {
-      await services.approvals.resolve(action.approvalId, action.decision, context.actor, {
-        route: context.route,
-        ...(action.comment ? { comment: action.comment } : {}),
-      });
+      await decide(action, context);
       return;
     }
     if (action.kind === "revoke") {
@@ -306,6 +303,23 @@ export function createIngress(options: IngressOptions): Ingress {
           ...(file ? { file } : {}),
         });
       }
+    }
+  }
+
+  /** Whoever comes too late is told what was decided, and sees it on the card (channels.md 5.6). */
+  async function decide(action: Extract<PressAction, { kind: "approval" }>, context: Context): Promise<void> {
+    const { approvalId, decision, comment } = action;
+    try {
+      const { applied } = await services.approvals.resolve(approvalId, decision, context.actor, {
+        route: context.route,
+        ...(comment ? { comment } : {}),
+      });
+      if (!applied) await services.approvalDesk.tooLate(approvalId, context);
+    } catch (error) {
+      const isLate =
+        error instanceof ExecError && (error.code === "approval-already-decided" || error.code === "approval-expired");
+      if (isLate) await services.approvalDesk.tooLate(approvalId, context);
+      throw error;
     }
   }
 

@@ -19,7 +19,7 @@ async function grants({ gateway }: Stage): Promise<number> {
   return text.split('"allow-always"').length - 1;
 }
 
-describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
+describe.each(EVERYWHERE)("decisions on %s", (name, open) => {
   const on = stage(open);
 
   it("allow-always-scope-cwd: Allow always holds for exactly this command in this folder", async () => {
@@ -117,6 +117,31 @@ describe.each(EVERYWHERE)("decisions on %s", (_name, open) => {
     else expect(await on.workspaceFile(file)).toBeUndefined();
   });
 
+  it.runIf(name !== "web")(
+    "a card whose edit was lost shows what was decided as soon as somebody presses it",
+    async () => {
+      const { place } = on;
+      const file = on.freshFile("lost-edit");
+      const card = await on.ask(`touch ${file}`);
+      const before = place.edits?.() ?? 0;
+      place.refuseEdit?.();
+      const operator = await on.gateway.person("elsewhere");
+      const { approvals } = await operator.call("approvals.list", {});
+      const id = approvals.find((one) => one.command.includes(file))?.id ?? "";
+      await operator.call("approvals.resolve", { id, decision: "deny" });
+      await eventually(() => (place.edits?.() ?? 0) > before, WAIT_MS);
+      // It may be taken for lost only when no other try comes.
+      await eventually(async () => (await operator.call("deliveries.list", {})).total > 0 || pause(100), WAIT_MS);
+      await operator.leave();
+      const stale = place.posted(place.owner, place.room).find((one) => one.id === card.id);
+      expect(stale?.buttons).toEqual(card.buttons);
+      await on.press(card, "once");
+      await eventually(() => /was already denied/.test(place.screen(place.owner, place.room)), WAIT_MS);
+      expect((await on.decided(card)).text).toMatch(/denied|geweigerd/i);
+      expect(await on.workspaceFile(file)).toBeUndefined();
+    },
+  );
+
   it("short-id-shown-full-id-needed: /approve takes the id the card shows, and refuses another", async () => {
     const { place } = on;
     const mark = on.fresh("by-text");
@@ -173,7 +198,7 @@ describe.each(PLATFORMS)("answers from elsewhere on %s", (_name, open) => {
     await place.command(place.guest, place.room, `/exec touch ${file}`);
     const pending = await eventually(async () => {
       const { approvals } = await operator.call("approvals.list", {});
-      return approvals.find((one) => one.command.includes(file));
+      return approvals.find((one) => one.command.includes(file)) ?? pause(100);
     }, WAIT_MS);
     await operator.call("approvals.resolve", { id: pending.id, decision: "deny" });
     const card = await on.shows(place.room, [file, /denied|geweigerd/i], (message) => message.buttons.length === 0);
@@ -255,6 +280,12 @@ describe.each(PLATFORMS)("cards in the approvers' direct messages on %s", (_name
     expect(await on.workspaceFile(file)).toBeUndefined();
   });
 });
+
+/** Between two questions: a connection may ask the gateway 200 times in 10 s. */
+async function pause(ms: number): Promise<false> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return false;
+}
 
 /** Messages about a run of this command that has ended. */
 function endedRuns(on: Stage, words: string) {

@@ -83,6 +83,10 @@ export interface Place {
   enforceRates(): void;
   /** How often the platform answered that it is too much (HTTP 429). */
   refusals(): number;
+  /** The platform refuses the next edit for good; the web chat takes every edit. */
+  refuseEdit?(): void;
+  /** How many edits it was asked for. */
+  edits?(): number;
   /** The platform takes this long to answer each new message; 0 ends it. */
   slowSends(ms: number): void;
   /** The next file is there at once, but the platform answers only after so long. */

@@ -45,6 +45,8 @@ export interface Announcements extends RunListener {
   settled(record: ApprovalRecord): Promise<void>;
   /** It had been put off here: the card comes down as a new message. Once per `token`. */
   remind(id: string, at: Route, token: string): Promise<void>;
+  /** Somebody pressed what is over: the card there shows what became of it, though its edit may have been lost. */
+  redraw(id: string, at: Route): Promise<void>;
   /** The same was asked once more: everything that offered to says so. */
   askedAgain(id: string): Promise<void>;
   /** A card or an end that its chat did not take: somebody who can act on it is told instead, never nobody. */
@@ -234,6 +236,19 @@ export function createAnnouncements(options: AnnouncementsOptions): Announcement
       });
       // Elsewhere too the card says that it is not put off any more.
       await showApproval(id);
+    },
+
+    async redraw(id, at) {
+      const found = await approvals.versioned(id);
+      if (!found) return;
+      const { record, version } = found;
+      await deliveries.upsert({
+        entity: `approval:${id}`,
+        version,
+        route: at,
+        card: approvalCard(record),
+        redraw: true,
+      });
     },
 
     async askedAgain(id) {

@@ -60,6 +60,7 @@ interface DeliveryData {
   readonly version?: number;
   readonly leftBehind?: UnspokenCard;
   readonly bringDown?: string;
+  readonly redraw?: true;
   readonly onlyFor?: Actor;
   readonly file?: OutboundFile;
 }
@@ -122,6 +123,8 @@ export interface Upsert {
    * new message, which is the entity's from then on.
    */
   readonly leftBehind?: UnspokenCard;
+  /** It is edited although this version was shown: somebody has seen another one there. Once for each version. */
+  readonly redraw?: true;
   /** Only this person sees it, where the platform can do that. */
   readonly onlyFor?: Actor;
   /** With `leftBehind`: the card comes down also when nothing has buried it, once per such word. It is to be heard. */
@@ -317,7 +320,8 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     let known = found?.value;
     const isHeard = data.bringDown !== undefined;
     const isShown = isHeard ? (known?.cameDown ?? 0) >= version : (known?.version ?? 0) >= version;
-    if (known?.ref && (isShown || superseded(recordKey, version, isHeard))) return;
+    const isDone = data.redraw ? (known?.version ?? 0) > version : isShown;
+    if (known?.ref ? isDone || superseded(recordKey, version, isHeard) : data.redraw) return;
 
     const language = await options.languageOf(data.route, data.onlyFor);
     const outbound = (card: UnspokenCard): Outbound => ({
@@ -372,7 +376,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const { notAfterMs, ...data } = post;
       await enqueue(data, `post:${post.key}@${routeKey(post.route)}`, notAfterMs);
     },
-    async upsert({ entity, version, route, card, leftBehind, bringDown, onlyFor, notAfterMs }) {
+    async upsert({ entity, version, route, card, leftBehind, bringDown, redraw, onlyFor, notAfterMs }) {
       live.settle(messageKey(entity, route));
       const key = messageKey(entity, route);
       const data = {
@@ -380,8 +384,10 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
         ...(leftBehind ? { leftBehind } : {}),
         ...(onlyFor ? { onlyFor } : {}),
         ...(bringDown === undefined ? {} : { bringDown }),
+        ...(redraw ? { redraw } : {}),
       };
-      await enqueue(data, `card:${key}:${bringDown === undefined ? version : `down:${bringDown}`}`, notAfterMs);
+      const what = bringDown === undefined ? `${version}${redraw ? ":redraw" : ""}` : `down:${bringDown}`;
+      await enqueue(data, `card:${key}:${what}`, notAfterMs);
       // Only what is durably queued stands in for what came before it.
       remember(key, version, card);
     },

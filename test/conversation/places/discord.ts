@@ -96,6 +96,9 @@ export const openDiscord: OpenPlace = async ({
     // It always does: Discord announces its buckets with every answer.
     enforceRates: () => {},
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
+    refuseEdit: () =>
+      emulator.fail("PATCH /channels/{channel_id}/messages/{message_id}", { status: 403, error: "50005 Cannot edit" }),
+    edits: () => emulator.journal.calls("PATCH /channels/{channel_id}/messages/{message_id}").length,
     slowSends: (ms) => emulator.delay(ms, "POST /channels/{channel_id}/messages"),
     holdUpload: (ms) => emulator.fail("POST /channels/{channel_id}/messages", { holdReplyMs: ms, uploadsOnly: true }),
   };

@@ -140,6 +140,8 @@ async function open(
       };
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
+    refuseEdit: () => emulator.fail("chat.update", { error: "cant_update_message" }),
+    edits: () => emulator.journal.calls("chat.update").length,
     slowSends: (ms) => emulator.delay(ms, "chat.postMessage"),
     holdUpload: (ms) => emulator.fail("files.completeUploadExternal", { holdReplyMs: ms }),
   };

@@ -111,6 +111,8 @@ export const openTelegram: OpenPlace = async ({
       emulator.methods.limits = { perChatPerSecond: 1, chatBurst: 5, perGroupPerMinute: 20, overallPerSecond: 30 };
     },
     refusals: () => emulator.journal.entries.filter((entry) => entry.status === 429).length,
+    refuseEdit: () => emulator.fail("editMessageText", { error: "Bad Request: CHAT_RESTRICTED" }),
+    edits: () => emulator.journal.calls("editMessageText").length,
     slowSends: (ms) => emulator.delay(ms, "sendMessage"),
     holdUpload: (ms) => emulator.fail("sendDocument", { holdReplyMs: ms }),
   };

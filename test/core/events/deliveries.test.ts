@@ -4,6 +4,7 @@ import { createDeadLetterDesk } from "../../../src/core/events/dead-letters.ts";
 import { createDeliveries, type Deliveries, type Sender } from "../../../src/core/events/deliveries.ts";
 import { AskLater, type MessageRef, type Outbound, type SendResult } from "../../../src/core/outbound.ts";
 import { type Route, routeKey } from "../../../src/core/route.ts";
+import { approvalCard } from "../../channels/sample-cards.ts";
 import { eventually, type ManualClock, manualClock, openTestState, type TestState } from "../../support/state.ts";
 
 const route: Route = { channel: "slack", accountId: "default", chatType: "channel", chatId: "C1", threadId: "1.1" };
@@ -279,6 +280,86 @@ describe("deliveries", () => {
       await quiet();
       expect(platform.lives).toEqual([]);
     });
+  });
+
+  describe("a card that is to be heard again", () => {
+    const pending = { ...approvalCard(), reasons: [] };
+    const about = { entity: "approval:1", route };
+    const reminder = { ...about, version: 3, card: pending, leftBehind: say("asked again below"), bringDown: "t1" };
+    beforeEach(async () => {
+      await deliveries.upsert({ ...about, version: 2, card: pending });
+      await quiet();
+    });
+
+    it("comes down though nothing stands below it, once for each word, and is edited there from then on", async () => {
+      await deliveries.upsert(reminder);
+      await deliveries.upsert({ ...reminder, version: 4 });
+      await deliveries.upsert({ ...about, version: 4, card: pending });
+      await quiet();
+      expect(platform.texts()).toEqual([
+        ["approval", "asked again below"],
+        ["approval", "approval"],
+      ]);
+      await deliveries.upsert({ ...reminder, version: 5, bringDown: "t2" });
+      await quiet();
+      expect(platform.texts().map((texts) => texts.at(-1))).toEqual([
+        "asked again below",
+        "asked again below",
+        "approval",
+      ]);
+    });
+
+    it("comes down though a newer version waits already, unless that is the end of the matter", async () => {
+      platform.faults.push(() => ({ kind: "retry", afterMs: 200, why: "429" }));
+      await deliveries.upsert({ ...about, version: 3, card: pending });
+      await deliveries.upsert({ ...reminder, version: 4 });
+      await deliveries.upsert({ ...about, version: 5, card: pending });
+      await eventually(() => platform.texts().length === 2);
+      await quiet();
+      platform.faults.push(() => ({ kind: "retry", afterMs: 200, why: "429" }));
+      await deliveries.upsert({ ...about, version: 6, card: pending });
+      await deliveries.upsert({ ...reminder, version: 7, bringDown: "t2" });
+      await deliveries.upsert({ ...about, version: 8, card: { ...pending, state: "denied", offered: [] } });
+      await eventually(async () => {
+        const { waiting, active, delayed } = await state.queue.counts("delivery");
+        return waiting + active + delayed === 0;
+      });
+      expect(platform.texts()).toHaveLength(2);
+    });
+
+    it("comes once when its sending was cut off", async () => {
+      platform.faults.push(
+        () => undefined,
+        () => "deliver-then-lose",
+      );
+      await deliveries.upsert(reminder);
+      await eventually(async () => (await state.queue.counts("delivery")).delayed === 1);
+      clock.advance(2_000);
+      await state.queue.add({ name: "nudge", data: {} });
+      await eventually(async () => {
+        const { waiting, active, delayed } = await state.queue.counts("delivery");
+        return waiting + active + delayed === 0;
+      });
+      expect(platform.texts()).toEqual([["approval", "asked again below"], ["approval"]]);
+    });
+  });
+
+  it("draws a card again that was seen in another state, once for a version, and makes no message of it", async () => {
+    const end = { entity: "approval:1", version: 3, route, card: say("denied") };
+    await deliveries.upsert({ ...end, redraw: true });
+    await quiet();
+    expect(platform.texts()).toEqual([]);
+    await deliveries.upsert({ ...end, version: 2, card: say("pending") });
+    await quiet();
+    platform.faults.push(() => ({ kind: "permanent", why: "cant_update_message" }));
+    await deliveries.upsert(end);
+    await quiet();
+    expect(platform.texts()).toEqual([["pending"]]);
+    await deliveries.upsert({ ...end, version: 4, redraw: true });
+    await deliveries.upsert({ ...end, version: 4, redraw: true });
+    await deliveries.upsert({ ...end, version: 3, redraw: true });
+    await quiet();
+    expect(platform.texts()).toEqual([["pending", "denied"]]);
   });
 
   it("a message that was given up in doubt is asked for when it is retried, and does not come twice", async () => {
