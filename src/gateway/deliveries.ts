@@ -2,7 +2,9 @@
 import type { Logger } from "pino";
 import type { Channel } from "../channels/channel.ts";
 import type { Redactor } from "../channels/text/redact.ts";
+import { switchedOff } from "../core/access/rooms.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Config } from "../core/config/schema.ts";
 import { createDeliveries, type Deliveries, type DeliveriesOptions } from "../core/events/deliveries.ts";
 import type { Queue } from "../core/events/queue.ts";
 import type { Readers } from "../core/events/readers.ts";
@@ -23,11 +25,12 @@ export interface GatewayDeliveriesOptions {
   readonly readers: Readers;
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
+  readonly config: () => Config;
   readonly onUndelivered: NonNullable<DeliveriesOptions["onUndelivered"]>;
 }
 
 export function createGatewayDeliveries(options: GatewayDeliveriesOptions): Deliveries {
-  const { store, queue, clock, channels, redactor, home, readers, logger, metrics, onUndelivered } = options;
+  const { store, queue, clock, channels, redactor, home, readers, logger, metrics, config, onUndelivered } = options;
   return createDeliveries({
     store,
     queue,
@@ -35,6 +38,7 @@ export function createGatewayDeliveries(options: GatewayDeliveriesOptions): Deli
     findSender: (id, accountId) => channels.find((channel) => channel.id === id && channel.accountId === accountId),
     prepare: (card) => redactCard(withShortHome(card, home), redactor),
     onUndelivered,
+    refuses: (route) => switchedOff(config(), route),
     languageOf: readers.languageOf,
     onDelivered: ({ channel, kind, waitedMs, entity, key, messageId, maybeTwice }) => {
       const line = { ...idsOfMessage(entity, key), channel, kind, messageId, waitedMs };

@@ -254,7 +254,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   ];
   const readers = createReaders({ store, configured: (route) => localeOf(config(), route) });
   const deliveries = createGatewayDeliveries({
-    ...{ store, queue, clock, channels, redactor, readers, logger, metrics },
+    ...{ store, queue, clock, channels, redactor, readers, logger, metrics, config },
     home: loaded.home,
     onUndelivered: (lost) => announcements.undelivered(lost),
   });

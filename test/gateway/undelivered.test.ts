@@ -1,4 +1,7 @@
 /** What a chat does not take is told to somebody who can act on it, never to nobody. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import JSON5 from "json5";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { cliHome } from "../cli/run-cli.ts";
 import { drawMessage } from "../emulators/slack/markup.ts";
@@ -93,6 +96,26 @@ describe("the end of a command", () => {
     await emulator.press(OWNER, card.ts, "Allow once");
     await shows("D0ALICENG", "exit code 0", `could not be delivered to slack ${ROOM}: the channel is archived`);
     expect(screen("D0ALICENG").split("could not be delivered").length).toBe(2);
+  });
+
+  it("row 11: whose room was switched off meanwhile leaks nothing into it and comes to the owner", async () => {
+    await emulator.slash(GUEST, ROOM, "/exec", "echo no''where to go");
+    const card = await emulator.waitForMessage(
+      (message) => message.channel === "D0ALICENG" && emulator.buttons(message).length > 0,
+      WAIT_MS,
+    );
+    const path = join(gateway.stateDir, "openclaw.json");
+    const config = JSON5.parse(await readFile(path, "utf8"));
+    config.channels.slack.channels[ROOM] = { enabled: false };
+    await writeFile(path, JSON5.stringify(config), { mode: 0o600 });
+    await gateway.restart();
+    await eventually(() => emulator.openSockets === 1, WAIT_MS);
+    const inRoom = () => emulator.workspace.messages.filter((one) => one.channel === ROOM && !one.onlyFor).length;
+    const before = inRoom();
+    await emulator.press(OWNER, card.ts, "Allow once");
+    await shows("D0ALICENG", "exit code 0", `could not be delivered to slack ${ROOM}: this room is switched off`);
+    expect(inRoom()).toBe(before);
+    expect(screen(ROOM)).not.toContain("\nnowhere to go");
   });
 
   it("that not even the owner can be told is at the operator's", async () => {

@@ -47,6 +47,35 @@ export function discordRoom(config: Config, account: DiscordAccountConfig, route
   };
 }
 
+/**
+ * Why nothing new is posted there any more although something is on its way: the room, or the topic, was switched off
+ * meanwhile (openclaw 58783). A room that is not listed is another matter: cards and reports may be sent there on purpose.
+ */
+export function switchedOff({ channels }: Config, route: Route): string | undefined {
+  const { accountId, chatId, threadId = "", scopeId = "" } = route;
+  if (route.chatType === "dm") return undefined;
+  const found = (...entries: readonly ({ readonly enabled?: boolean | undefined } | undefined)[]) =>
+    entries.some((entry) => entry?.enabled === false) ? "this room is switched off in the configuration" : undefined;
+  switch (route.channel) {
+    case "web":
+      return undefined;
+    case "slack": {
+      const rooms = channels.slack?.accounts[accountId]?.channels;
+      return found(rooms?.[chatId] ?? rooms?.["*"]);
+    }
+    case "discord": {
+      const guilds = channels.discord?.accounts[accountId]?.guilds;
+      const rooms = (guilds?.[scopeId] ?? guilds?.["*"])?.channels;
+      return found(rooms?.[threadId] ?? rooms?.[chatId] ?? rooms?.["*"]);
+    }
+    case "telegram": {
+      const groups = channels.telegram?.accounts[accountId]?.groups;
+      const group = groups?.[chatId] ?? groups?.["*"];
+      return found(group, group?.topics?.[threadId] ?? group?.topics?.["*"]);
+    }
+  }
+}
+
 export function telegramRoom(config: Config, account: TelegramAccountConfig, route: Route, actor: Actor): RoomVerdict {
   const group = account.groups?.[route.chatId] ?? account.groups?.["*"];
   const topic = group?.topics?.[route.threadId ?? ""] ?? group?.topics?.["*"];

@@ -154,6 +154,8 @@ export interface DeliveriesOptions {
   readonly prepare: (card: UnspokenCard) => UnspokenCard;
   /** Language of whoever reads there. */
   readonly languageOf: Readers["languageOf"];
+  /** Why nothing new may be posted there any more. What stands there is still changed: its buttons must not outlive it. */
+  readonly refuses?: (route: Route) => string | undefined;
   /** A message that no try will bring to its chat any more. Told before it becomes a dead letter; may be told twice. */
   readonly onUndelivered?: (lost: Undelivered) => Promise<void>;
   readonly onDelivered?: (info: {
@@ -318,6 +320,12 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const version = data.version ?? 1;
     const found = await store.get<MessageRecord>(NS, recordKey);
     let known = found?.value;
+    // Asked when it is sent, not when it was queued. A private answer to who asks there is no news in the room.
+    const refused = known?.ref || data.onlyFor ? undefined : options.refuses?.(data.route);
+    if (refused !== undefined) {
+      await options.onUndelivered?.({ ...data, why: refused });
+      throw new PermanentFailure(refused);
+    }
     const isHeard = data.bringDown !== undefined;
     const isShown = isHeard ? (known?.cameDown ?? 0) >= version : (known?.version ?? 0) >= version;
     const isDone = data.redraw ? (known?.version ?? 0) > version : isShown;

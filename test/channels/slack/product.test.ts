@@ -144,6 +144,23 @@ describe("what Slack sends twice over HTTP runs once", () => {
     expect(ends("retried")).toBe(1);
   });
 
+  it("row 33: an event that comes again without its text does not take the first one's away", async () => {
+    const ts = `${now()}.000150`;
+    const event = { type: "app_mention", user: OWNER, channel: ROOM, ts, event_ts: ts };
+    const body = (id: string, text: string) =>
+      JSON.stringify({ type: "event_callback", team_id: "T0ACMECORP", event_id: id, event: { ...event, text } });
+    const text = `<@U0OPENCLAW> exec ${command("kept")}`;
+    await Promise.all([
+      signed(body("Ev11", text)),
+      signed(body("Ev11", ""), { ...JSON_TYPE, "x-slack-retry-num": "1" }),
+    ]);
+    await ran("kept");
+    await signed(body("Ev12", ""));
+    await emulator.slash(OWNER, ROOM, "/exec", command("behind"));
+    await ran("behind");
+    expect(ends("kept")).toBe(1);
+  });
+
   it("an event that only arrives as a retry is not thrown away", async () => {
     const ts = `${now()}.000200`;
     const event = {
