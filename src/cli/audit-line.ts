@@ -54,6 +54,10 @@ function sentence(event: AuditEvent): string {
       const size = event.inputChars === undefined ? "" : `, ${event.inputChars} characters`;
       return `${event.runId} ${event.action} by ${actorLabel(event.actor)}${size}`;
     }
+    case "node-changed": {
+      const by = event.by ? actorLabel(event.by) : (event.why ?? "the gateway");
+      return `${event.name} (${event.nodeId.slice(0, 8)}) ${event.change} by ${by}: ${event.commands.join(", ") || "no commands"}`;
+    }
     case "config-changed":
       return `${event.paths.join(", ")} by ${actorLabel(event.actor)}`;
     case "policy-changed":

@@ -48,6 +48,12 @@ const COMMANDS: readonly Entry[] = [
     define: later(() => import("./mcp.ts")),
   },
   {
+    name: "node",
+    group: "Run",
+    about: "Let a gateway on another machine run commands here",
+    define: later(() => import("./node.ts")),
+  },
+  {
     name: "audit",
     group: "Look",
     about: "Show or verify who asked, who decided and what ran",
@@ -112,6 +118,12 @@ const COMMANDS: readonly Entry[] = [
     group: "Set up",
     about: "Let people in who wrote to the bot",
     define: later(() => import("./pairing.ts")),
+  },
+  {
+    name: "nodes",
+    group: "Set up",
+    about: "See, approve and remove machines that run commands as nodes",
+    define: later(() => import("./nodes.ts")),
   },
   {
     name: "config",

@@ -17,6 +17,8 @@ export interface CompletionData {
   readonly commands: readonly CommandDefinition[];
   readonly rank: Rank;
   readonly sessions: readonly { readonly id: string; readonly label: string }[];
+  /** Connected nodes. */
+  readonly nodes: readonly { readonly id: string; readonly name: string }[];
   readonly approvals: readonly { readonly slug: string; readonly command: string }[];
 }
 
@@ -50,6 +52,14 @@ export function complete(text: string, data: CompletionData): readonly Completio
     }));
 }
 
+/** By its name, where that is one word and no other has it; else by its id. */
+function nodeChoice(node: CompletionData["nodes"][number], all: CompletionData["nodes"]): Candidate {
+  const plain = /^\S+$/.test(node.name) && all.filter((one) => one.name === node.name).length === 1;
+  return plain
+    ? { value: `node=${node.name}`, detail: node.id.slice(0, 12) }
+    : { value: `node=${node.id.slice(0, 12)}`, detail: node.name };
+}
+
 interface Candidate {
   readonly value: string;
   readonly detail: Wording;
@@ -71,6 +81,7 @@ function candidates(
       // Once a word that is no option stands there, the rest belongs to the command: nothing of ours to offer.
       if (words.some((word) => !/^[A-Za-z]+[=:]/.test(word))) return [];
       const [option = "", value] = last.split("=");
+      if (value !== undefined && option === "node") return data.nodes.map((node) => nodeChoice(node, data.nodes));
       if (value !== undefined) return choices(option).map((choice) => ({ value: `${option}=${choice}`, detail: "" }));
       return [
         ...command.options

@@ -22,6 +22,8 @@ export interface ApprovalCard<W extends Wording = string> {
   readonly command: string;
   readonly cwd: string;
   readonly host: EffectiveHost;
+  /** Name of the node, with `host: "node"`. */
+  readonly node?: string;
   readonly agentId: string;
   readonly requester: Actor;
   /** Names only, never values. */
@@ -75,6 +77,8 @@ export interface RunCard<W extends Wording = string> {
   readonly command: string;
   readonly cwd: string;
   readonly host: EffectiveHost;
+  /** Name of the node, with `host: "node"`. */
+  readonly node?: string;
   readonly startedAtMs: number;
   /** Tail of the output, ANSI colours kept; adapters that can not show them strip them. */
   readonly tail: string;

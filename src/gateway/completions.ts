@@ -14,6 +14,8 @@ export interface CompletionsOptions {
   readonly access: Pick<Access, "rank" | "mayDecide">;
   readonly approvals: Pick<Approvals, "pending">;
   readonly sessions: ProcessSessions;
+  /** Connected nodes. */
+  readonly nodes: () => readonly { readonly id: string; readonly name: string }[];
 }
 
 export type Completions = (
@@ -21,11 +23,12 @@ export type Completions = (
   by: { readonly actor: Actor; readonly route?: Route },
 ) => Promise<ReturnType<typeof complete>>;
 
-export function createCompletions({ config, access, approvals, sessions }: CompletionsOptions): Completions {
+export function createCompletions({ config, access, approvals, sessions, nodes }: CompletionsOptions): Completions {
   return async (text, { actor, route }) =>
     complete(text, {
       commands: COMMANDS,
       rank: await access.rank(actor, route),
+      nodes: nodes(),
       sessions: sessions.list(`agent:${defaultAgentId(config())}`).map((one) => ({ id: one.id, label: one.name })),
       approvals: (await decidableBy(approvals, access, actor, route)).map((record) => ({
         slug: slugOf(record.id),

@@ -11,6 +11,7 @@ import { createExecTool, type ExecTool } from "../core/exec/exec-tool.ts";
 import { preflight } from "../core/exec/preflight.ts";
 import type { Runs } from "../core/exec/runs.ts";
 import { DEFAULT_YIELD_MS, isSandboxed } from "../core/exec/settings.ts";
+import type { ExecNodes } from "../core/hosts/node/nodes.ts";
 import type { Sandboxes } from "../core/hosts/sandbox/sandboxes.ts";
 import type { ReasonCode } from "../core/policy/decision.ts";
 import { reasonPhrase } from "../core/policy/reasons.ts";
@@ -31,6 +32,7 @@ export interface GatewayExecOptions {
   readonly policy: PolicyService;
   readonly runs: Runs;
   readonly sandboxes: Sandboxes;
+  readonly nodes: ExecNodes;
   /** API keys by provider name, for the automatic reviewer. */
   readonly modelKeys: Readonly<Record<string, string>>;
   /** Of the environment; absent: the built-in default. */
@@ -54,6 +56,7 @@ export function createGatewayExec(options: GatewayExecOptions): ExecTool {
     decide: policy.decide,
     checkEnv: checkEnvOverrides,
     preflight,
+    nodes: options.nodes,
     sandboxActive: (key, agentId) => isSandboxed(config(), key, agentId),
     sandboxWorkdir: (requested, agentId, key) => options.sandboxes.workdir(requested, agentId, key),
     elevated: async () => ({

@@ -61,6 +61,7 @@ import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { leasedChannel } from "./leases.ts";
 import { createMetrics } from "./metrics.ts";
+import { createGatewayNodes, type GatewayNodes } from "./nodes.ts";
 import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
 import { createPairingDesk, recordPairing } from "./pairing-desk.ts";
 import { createPolicyChanges } from "./policy-changes.ts";
@@ -80,6 +81,8 @@ import { createTools, type InvokeTool } from "./tools.ts";
 
 /** Queue and channels get this much of the drain time; the rest is for children. */
 const QUEUE_DRAIN_SHARE = 0.3;
+/** What runs on nodes is stopped there within this: their own escalation takes 9 s. */
+const NODES_STOP_MS = 9_500;
 /** How long a conversation knows that there is no agent. */
 const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
 
@@ -218,7 +221,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onSnoozed: (record) => announcements.showApproval(record.id),
     onReminder: (record, at, token) => announcements.remind(record.id, at, token),
   });
-  const completions = createCompletions({ config, access, approvals, sessions: processSessions });
+  const completions = createCompletions({
+    config,
+    access,
+    approvals,
+    sessions: processSessions,
+    nodes: () => nodes.names(),
+  });
   const webChannel = new WebChannel({
     store,
     clock,
@@ -247,8 +256,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       onChatMigrated: (accountId, from, to) => migrations.moved(accountId, from, to),
       suggest: async ({ command, option, typed, actor, route }) => {
         const asker = { actor: await accessGroups.found(actor), route };
-        const items = await completions(`/${command} ${option === "session" ? "log " : ""}`, asker);
-        return items.map((item) => item.label).filter((label) => label.startsWith(typed));
+        const before = option === "session" ? "log " : option === "node" ? "node=" : "";
+        const items = await completions(`/${command} ${before}`, asker);
+        const labels = items.map((item) => (option === "node" ? item.label.replace(/^node=/, "") : item.label));
+        return labels.filter((label) => label.startsWith(typed));
       },
     })),
   ];
@@ -259,6 +270,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onUndelivered: (lost) => announcements.undelivered(lost),
   });
   const recordings = new Recordings(join(stateDir, "recordings"));
+  const nodes: GatewayNodes = createGatewayNodes({
+    ...{ store, clock, newId, audit, logger, config, version, gatewayId, onError },
+    hasToken: options.token !== undefined,
+    runs: () => runs,
+  });
   const sandboxes = createGatewaySandboxes({
     ...{ config, stateDir, clock, onError },
     home: loaded.home,
@@ -267,10 +283,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { runs, recorder, warmUp } = createGatewayRuns({
     ...{ store, clock, audit, config, stateDir, loaded, gatewayId, instanceId, cluster, onError },
     ...{ policy, recordings, searchPath, supervisor, sandboxes },
+    nodeHost: nodes.host,
     sessions: processSessions,
   });
   const exec = createGatewayExec({
     ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs, sandboxes },
+    nodes: nodes.exec,
     modelKeys: loaded.secrets.models,
     yieldMs: limits.yieldMs,
     announce: (record) => announcements.showApproval(record.id),
@@ -315,7 +333,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onChange: (did, letters) => logger.info({ ids: letters.map((letter) => letter.id) }, `dead letters ${did}`),
   });
   const settlement = createSettlement({
-    ...{ approvals, approvalsFile, announcements, exec, audit, metrics, logger },
+    ...{ approvals, approvalsFile, announcements, exec, audit, metrics, logger, nodes },
     tell: policyChanges.tell,
   });
   // First, so that what a card offers to replay is whole.
@@ -432,7 +450,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const facade = createServerFacade({
       ...{ ...about, clock, newId, logger, config, stateDir, metrics, audit, state, token: options.token },
       ...{ approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
-      ...{ readers, readiness, recordings, redactor, webChats: webChannel },
+      ...{ readers, readiness, recordings, redactor, webChats: webChannel, nodes: nodes.desk },
     });
     server = await startServer(facade, {
       host: options.host,
@@ -454,7 +472,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     announcements.stop();
     policyChanges.stop();
     // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
-    await Promise.all([server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }), supervisor.shutdown()]);
+    await Promise.all([
+      server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }),
+      supervisor.shutdown(),
+      nodes.shutdown(NODES_STOP_MS),
+    ]);
     await runs.settled();
     await sandboxes.settled();
     await requestSigns.stop();

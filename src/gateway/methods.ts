@@ -95,6 +95,27 @@ const handlers: Handlers = {
   async "pairing.dismiss"({ code }, { deps, actor }) {
     return { payload: await deps.pairing.dismiss(code, actor) };
   },
+  async "nodes.list"(_params, { deps }) {
+    return { payload: await deps.nodes.list() };
+  },
+  async "nodes.code"(_params, { deps, actor }) {
+    return { payload: await deps.nodes.code(actor) };
+  },
+  async "nodes.approve"({ request }, { deps, actor }) {
+    return { payload: await deps.nodes.approve(request, actor) };
+  },
+  async "nodes.reject"({ request }, { deps, actor }) {
+    return { payload: await deps.nodes.reject(request, actor) };
+  },
+  async "nodes.remove"({ node }, { deps, actor }) {
+    return { payload: await deps.nodes.remove(node, actor) };
+  },
+  async "nodes.rename"({ node, name }, { deps, actor }) {
+    return { payload: await deps.nodes.rename(node, name, actor) };
+  },
+  async "nodes.invoke"(params, { deps }) {
+    return { payload: { payload: await deps.nodes.invoke(params) } };
+  },
   async "channels.status"(_params, { deps }) {
     return { payload: { channels: deps.channelReports() } };
   },

@@ -8,6 +8,8 @@ export interface Peer {
   readonly address: string;
   /** The socket ends on this machine and nothing says that it was passed on for somebody else. */
   readonly local: boolean;
+  /** Something says that it was passed on for somebody else, so the address is not the client's. */
+  readonly forwarded: boolean;
 }
 
 /** Headers by which a proxy says that the socket's address is not the client's (hosts.md section 3). */
@@ -16,7 +18,7 @@ const FORWARDING = /^(?:forwarded|x-forwarded-.+|x-real-ip|cf-connecting-ip|true
 export function peerOf(request: IncomingMessage): Peer {
   const address = plainAddress(request.socket.remoteAddress ?? "");
   const forwarded = Object.keys(request.headers).some((name) => FORWARDING.test(name));
-  return { address, local: isLoopback(address) && !forwarded };
+  return { address, local: isLoopback(address) && !forwarded, forwarded };
 }
 
 export function plainAddress(address: string): string {

@@ -11,10 +11,12 @@ import { agentSettings } from "../core/exec/settings.ts";
 import { chooseShell } from "../core/exec/shell.ts";
 import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
+import type { Host } from "../core/hosts/host.ts";
 import { createSandboxHost } from "../core/hosts/sandbox/sandbox-host.ts";
 import type { Sandboxes } from "../core/hosts/sandbox/sandboxes.ts";
-import { recheckBinding } from "../core/policy/binding.ts";
+import { isBindingOf, recheckBinding } from "../core/policy/binding.ts";
 import { layerPhrase } from "../core/policy/reasons.ts";
+import type { EffectiveHost } from "../core/policy/types.ts";
 import { createLeftovers } from "../core/process/leftovers.ts";
 import type { Recordings } from "../core/process/recording.ts";
 import type { ProcessSessions } from "../core/process/registry.ts";
@@ -41,6 +43,8 @@ export interface GatewayRunsOptions {
   readonly sessions: ProcessSessions;
   readonly supervisor: Supervisor;
   readonly sandboxes: Sandboxes;
+  /** Runs on paired nodes. */
+  readonly nodeHost: Host;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -79,11 +83,18 @@ export function createGatewayRuns(options: GatewayRunsOptions): GatewayRuns {
     leftovers: createLeftovers(),
     gatewayId,
     instanceId,
-    hosts: new Map([
+    hosts: new Map<EffectiveHost, Host>([
       ["gateway", gatewayHost],
       ["sandbox", createSandboxHost({ supervisor, sandboxes: options.sandboxes })],
+      ["node", options.nodeHost],
     ]),
-    recheck: (spec) => recheckBinding(spec.binding, spec, freshFileFacts()),
+    // What lies on a node is looked at there, right before it starts.
+    recheck: (spec) =>
+      spec.host !== "node"
+        ? recheckBinding(spec.binding, spec, freshFileFacts())
+        : isBindingOf(spec.binding, spec)
+          ? undefined
+          : { code: "changed-request" },
     revokedBy: async ({ agentId, sessionKey, host }) => {
       const { security } = await policy.resolve({ agentId, sessionKey, host, fromChannel: false });
       return security.value === "deny" ? layerPhrase(security.from) : undefined;

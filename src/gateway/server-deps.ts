@@ -4,6 +4,7 @@
  */
 import type { RequestListener } from "node:http";
 import type { Logger } from "pino";
+import type { WebSocket } from "ws";
 import type { ToolDescription } from "../agents/tool-schemas.ts";
 import type { WebChats } from "../channels/web/chats.ts";
 import type { Audit } from "../core/audit/audit.ts";
@@ -16,12 +17,17 @@ import type {
   ChannelReport,
   CompletionItem,
   MethodResults,
+  NodeEntry,
   PairingEntry,
   PendingApproval,
+  PendingNodeEntry,
 } from "../protocol/frames.ts";
+import type { TokenGate } from "./auth.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { GatewayMetrics } from "./metrics.ts";
+import type { Peer } from "./peer.ts";
 import type { QueueBoard } from "./queue-board.ts";
+import type { Refusals } from "./refusals.ts";
 
 export interface ServerAuth {
   /** Absent: anybody on this machine may use the gateway (`gateway.auth.mode: "none"`); the server then binds loopback only. */
@@ -114,8 +120,37 @@ export interface ServerDeps {
     approve(code: string, by: Actor): Promise<PairingEntry>;
     dismiss(code: string, by: Actor): Promise<PairingEntry>;
   };
+  readonly nodes: NodeDesk;
   channelReports(): readonly ChannelReport[];
   readiness(): Promise<{ readonly ready: boolean; readonly checks: readonly ReadinessCheck[] }>;
+}
+
+/** Nodes as the server and its clients see them. */
+export interface NodeDesk {
+  /** A socket of `/ws/node`; the door has let it in, nothing more is known of it. */
+  accept(socket: WebSocket, peer: Peer, door: NodeDoor): void;
+  /** Sockets that are open now, let in or not. */
+  readonly sockets: number;
+  list(): Promise<MethodResults["nodes.list"]>;
+  code(by: Actor): Promise<MethodResults["nodes.code"]>;
+  approve(request: string, by: Actor): Promise<NodeEntry>;
+  reject(request: string, by: Actor): Promise<PendingNodeEntry>;
+  remove(node: string, by: Actor): Promise<NodeEntry>;
+  rename(node: string, name: string, by: Actor): Promise<NodeEntry>;
+  /** Refuses to run commands: that takes the exec tool, with its policy and approvals. */
+  invoke(request: {
+    readonly node: string;
+    readonly command: string;
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly timeoutMs: number;
+  }): Promise<unknown>;
+}
+
+/** What a new socket of a node is met with. */
+export interface NodeDoor {
+  readonly limits: Pick<ServerLimits, "connectDeadlineMs" | "tickMs" | "maxBufferedBytes">;
+  readonly gate: TokenGate;
+  readonly refusals: Pick<Refusals, "note">;
 }
 
 export interface ListenOptions {

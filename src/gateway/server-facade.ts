@@ -41,6 +41,7 @@ export interface ServerFacadeOptions
   readonly deadLetters: DeadLetterDesk;
   readonly elsewhere: Elsewhere;
   readonly invokeTool: InvokeTool;
+  readonly nodes: ServerDeps["nodes"];
   readonly readers: Readers;
   readonly readiness: Readiness;
   readonly recordings: Recordings;
@@ -99,6 +100,7 @@ export function createServerFacade(options: ServerFacadeOptions): ServerDeps {
     cron: cronMethods(cron, config, newId),
     deadLetters: options.deadLetters,
     pairing: pairingDesk.methods,
+    nodes: options.nodes,
     channelReports: () =>
       channels.map((channel) => ({
         ...inPlainEnglish(channel.status()),

@@ -11,6 +11,7 @@ import type { Announcements } from "../core/events/announcements.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import { inEnglish } from "../core/words/phrase.ts";
 import type { GatewayMetrics } from "./metrics.ts";
+import type { GatewayNodes } from "./nodes.ts";
 
 export interface SettlementOptions {
   readonly approvals: Approvals;
@@ -19,6 +20,7 @@ export interface SettlementOptions {
   readonly exec: ExecTool;
   readonly audit: Audit;
   readonly metrics: GatewayMetrics;
+  readonly nodes: Pick<GatewayNodes, "takeBack">;
   readonly logger: Logger;
   /** Owners hear of a rule that is stored or taken back. */
   readonly tell: (change: PolicyChange) => Promise<void>;
@@ -36,6 +38,7 @@ export function createSettlement(options: SettlementOptions): Settlement {
 
   /** Exactly the rules that this request stored. */
   async function takeBack({ request }: ApprovalRecord) {
+    if (request.node) return options.nodes.takeBack(request.node, request.agentId, request.alwaysStores);
     const stored = new Set(request.alwaysStores.map((rule) => JSON.stringify([rule.pattern, rule.argPattern])));
     return approvalsFile.revoke(request.agentId, (rule) => stored.has(JSON.stringify([rule.pattern, rule.argPattern])));
   }
@@ -45,7 +48,8 @@ export function createSettlement(options: SettlementOptions): Settlement {
     await announcements.settled(record);
     const unanswered = record.status === "expired" && record.request.fallback !== undefined;
     if (record.status !== "allowed" && !unanswered) return;
-    if (record.decision === "allow-always" && !record.revoked) {
+    // A node keeps what was allowed always in its own file, when it runs the command.
+    if (record.decision === "allow-always" && !record.revoked && record.request.host !== "node") {
       await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
       await audit.record({
         type: "allowlist-changed",
@@ -63,9 +67,12 @@ export function createSettlement(options: SettlementOptions): Settlement {
       });
     }
     // Taken back while it was being stored.
-    if ((await approvals.get(record.id))?.revoked) await takeBack(record);
+    const now = await approvals.get(record.id);
+    if (now?.revoked && !record.request.node) await takeBack(record);
     try {
-      await exec.runApproved(record);
+      await exec.runApproved(now ?? record);
+      // A node stores it when it takes the run: that may have been after it was taken back.
+      if (record.request.node && (await approvals.get(record.id))?.revoked) await takeBack(record);
     } catch (error) {
       // The run's own record and card say why it did not start; only an unexpected fault is tried again.
       if (!(error instanceof ExecError)) throw error;

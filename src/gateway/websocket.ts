@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { WebSocketServer } from "ws";
 import { type ErrorCode, ExecError } from "../core/errors.ts";
-import { CLOSE_CODES, MAX_FRAME_BYTES } from "../protocol/frames.ts";
+import { CLOSE_CODES, MAX_FRAME_BYTES, NODE_PATH } from "../protocol/frames.ts";
 import { Connection, type ConnectionParts } from "./connection.ts";
 import { httpStatus } from "./error-body.ts";
 import { checkHost, checkOrigin, peerOf } from "./peer.ts";
@@ -33,15 +33,18 @@ export class WebSocketClients {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { deps, limits, draining } = this.#parts;
+    let forNodes = false;
     socket.on("error", (error) => deps.logger.debug({ err: error }, "socket error during upgrade"));
     try {
-      if (new URL(request.url ?? "", "http://gateway").pathname !== WEBSOCKET_PATH) {
+      const { pathname } = new URL(request.url ?? "", "http://gateway");
+      forNodes = pathname === NODE_PATH;
+      if (pathname !== WEBSOCKET_PATH && !forNodes) {
         throw new ExecError("not-found", `WebSockets are served at ${WEBSOCKET_PATH}.`);
       }
       checkHost(request.headers.host, deps.auth);
       checkOrigin(request.headers, deps.auth);
       if (draining()) throw new ExecError("draining", "The gateway is stopping. Reconnect soon.");
-      if (this.#open.size >= limits.maxConnections) {
+      if ((forNodes ? deps.nodes.sockets : this.#open.size) >= limits.maxConnections) {
         throw new ExecError("rate-limited", `The gateway serves at most ${limits.maxConnections} clients at a time.`);
       }
     } catch (error) {
@@ -50,6 +53,10 @@ export class WebSocketClients {
     }
     const peer = peerOf(request);
     this.#server.handleUpgrade(request, socket, head, (client) => {
+      if (forNodes) {
+        deps.nodes.accept(client, peer, this.#parts);
+        return;
+      }
       const connection = new Connection(client, peer, this.#parts);
       this.#open.add(connection);
       client.once("close", () => this.#open.delete(connection));

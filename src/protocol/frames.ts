@@ -33,6 +33,19 @@ export const CLOSE_CODES = {
   restart: 1012,
 } as const;
 
+/** Where nodes connect; their frames are in `node-frames.ts`, which is loaded when the first one does. */
+export const NODE_PATH = "/ws/node";
+
+/** Why the gateway closes a node's socket, beside those of `frames.ts`. */
+export const NODE_CLOSE_CODES = {
+  /** The same device has connected again. */
+  replaced: 4009,
+  /** An owner has to approve it first; it may try again, which keeps its request alive. */
+  pairingRequired: 4010,
+  /** An owner has removed or rejected it. Trying again does not help until it is paired anew. */
+  removed: 4011,
+} as const;
+
 export const requestFrame = z.object({
   type: z.literal("req"),
   id: z.string().min(1).max(128),
@@ -205,6 +218,23 @@ export const methods = {
   "pairing.list": z.strictObject({ channel: z.enum(["slack", "discord", "telegram"]).optional() }),
   "pairing.approve": z.strictObject({ code: z.string().min(1).max(32) }),
   "pairing.dismiss": z.strictObject({ code: z.string().min(1).max(32) }),
+  /** Machines that are paired, or wait for it (`host=node`). */
+  "nodes.list": z.strictObject({}),
+  /** A new setup code: pairs one node, once. */
+  "nodes.code": z.strictObject({}),
+  /** `request`: id of the request or of the device, or an unambiguous start of either. */
+  "nodes.approve": z.strictObject({ request: z.string().min(1).max(128) }),
+  "nodes.reject": z.strictObject({ request: z.string().min(1).max(128) }),
+  /** `node`: id, name or start of the id. */
+  "nodes.remove": z.strictObject({ node: z.string().min(1).max(128) }),
+  "nodes.rename": z.strictObject({ node: z.string().min(1).max(128), name: z.string().min(1).max(128) }),
+  /** Anything but running commands, which is what the exec tool is for. */
+  "nodes.invoke": z.strictObject({
+    node: z.string().min(1).max(128),
+    command: z.string().min(1).max(64),
+    params: z.record(z.string(), z.unknown()).default({}),
+    timeoutMs: z.number().int().min(100).max(300_000).default(15_000),
+  }),
   "channels.status": z.strictObject({}),
   /** The audit trail, oldest first, from the entry after `after`; absent: the newest `limit`. */
   "audit.read": z.strictObject({
@@ -242,6 +272,38 @@ export interface PairingEntry {
   readonly actorId: string;
   readonly display?: string;
   readonly expiresAtMs: number;
+}
+
+export interface NodeEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly version: string;
+  readonly connected: boolean;
+  /** What it offers, what of it was approved, and what of that may be used now. */
+  readonly declared: readonly string[];
+  readonly approved: readonly string[];
+  readonly usable: readonly string[];
+  readonly pairedAtMs: number;
+  readonly pairedBy: string;
+  readonly connectedAtMs?: number;
+  readonly lastSeenAtMs?: number;
+  readonly address?: string;
+  /** Commands of this gateway that run there. */
+  readonly running: number;
+}
+
+export interface PendingNodeEntry {
+  readonly requestId: string;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly address: string;
+  readonly commands: readonly string[];
+  /** `commands`: it is paired and offers more than was approved. */
+  readonly kind: "device" | "commands";
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
 }
 
 export interface ChannelReport {
@@ -321,6 +383,13 @@ export interface MethodResults {
   "pairing.list": { readonly requests: readonly PairingEntry[] };
   "pairing.approve": PairingEntry;
   "pairing.dismiss": PairingEntry;
+  "nodes.list": { readonly nodes: readonly NodeEntry[]; readonly pending: readonly PendingNodeEntry[] };
+  "nodes.code": { readonly code: string; readonly expiresAtMs: number };
+  "nodes.approve": NodeEntry;
+  "nodes.reject": PendingNodeEntry;
+  "nodes.remove": NodeEntry;
+  "nodes.rename": NodeEntry;
+  "nodes.invoke": { readonly payload: unknown };
   "channels.status": { readonly channels: readonly ChannelReport[] };
   "audit.read": AuditPage;
 }

@@ -75,6 +75,10 @@ export const ROOMS: readonly Room[] = [
     path: "core/approvals",
     may: [...NEUTRAL, "core/audit", "core/config", "core/events", "core/policy", "core/store"],
   },
+  {
+    path: "core/hosts/node",
+    may: [...NEUTRAL, "core/hosts", "core/exec", "core/policy", "core/process", "core/store"],
+  },
   { path: "core/hosts", may: [...NEUTRAL, "core/exec", "core/policy", "core/process"] },
   {
     path: "core/exec",

@@ -116,7 +116,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
       { label: m.requester, value: clean(actorLabel(card.requester)) },
       { label: m.agent, value: clean(card.agentId) },
       { label: m.folder, value: clean(card.cwd), code: true },
-      { label: m.host, value: card.host },
+      { label: m.host, value: card.node ? `node ${card.node}` : card.host },
       ...(card.envKeys.length === 0 ? [] : [{ label: m.environment, value: envKeys(card.envKeys, clean), code: true }]),
     ],
     reasonsLabel: m.why,

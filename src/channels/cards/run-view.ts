@@ -63,7 +63,7 @@ export function runView(card: RunCard, options: RunViewOptions): RunView {
     facts: [
       { label: m.session, value: card.sessionId, code: true },
       { label: m.folder, value: clean(card.cwd), code: true },
-      { label: m.host, value: card.host },
+      { label: m.host, value: card.node ? `node ${card.node}` : card.host },
     ],
     ...(shown.begin === undefined ? {} : { begin: shown.begin }),
     output: shown.end,

@@ -16,6 +16,7 @@ export function approvalCard(record: ApprovalRecord): ApprovalCard<Wording> {
     command: request.command,
     cwd: request.cwd,
     host: request.host,
+    ...(request.node ? { node: request.node.name } : {}),
     agentId: request.agentId,
     requester: request.requester,
     envKeys: Object.keys(request.env).sort(),

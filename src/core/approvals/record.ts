@@ -1,6 +1,7 @@
 /** The durable record of one question to a person. Cards, `/approve`, CLI and web are views of it. */
 import type { ApprovalState } from "../cards.ts";
 import type { Binding, Plan, Reason } from "../policy/decision.ts";
+import type { NodeTarget } from "../policy/node-target.ts";
 import type { AllowlistEntry, ApprovalDecision, Ask, EffectiveHost, Security } from "../policy/types.ts";
 import type { Actor, Route } from "../route.ts";
 import type { Wording } from "../words/phrase.ts";
@@ -10,7 +11,7 @@ export interface ApprovalRequest {
   readonly command: string;
   readonly cwd: string;
   readonly host: EffectiveHost;
-  readonly node?: string;
+  readonly node?: NodeTarget;
   readonly env: Readonly<Record<string, string>>;
   readonly plan: Plan;
   readonly binding: Binding;

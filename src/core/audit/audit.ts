@@ -206,6 +206,7 @@ function redactEvent(event: AuditEvent, redact: (text: string) => string): Audit
     case "approval-asked-again":
     case "run-ended":
     case "run-touched":
+    case "node-changed":
     case "config-changed":
     case "access-granted":
     case "access-dismissed":

@@ -127,6 +127,17 @@ export type AuditEvent =
       /** UTF-16 units of input. */
       readonly inputChars?: number;
     }
+  /** A machine was paired as a node, is no longer one, or may be used for more. */
+  | {
+      readonly type: "node-changed";
+      readonly change: "paired" | "widened" | "rejected" | "removed" | "renamed";
+      readonly nodeId: string;
+      readonly name: string;
+      readonly commands: readonly string[];
+      readonly by?: Actor;
+      /** What let it in without anybody being asked. */
+      readonly why?: string;
+    }
   | { readonly type: "config-changed"; readonly paths: readonly string[]; readonly actor: Actor }
   /** What may run, or who may decide about it, is not what it was. */
   | {

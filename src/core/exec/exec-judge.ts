@@ -1,7 +1,9 @@
 /** What the policy says of a call, before anything is asked or run: parse → route → policy → decision. */
 import type { Config } from "../config/schema.ts";
 import { ExecError } from "../errors.ts";
+import type { ExecNodes } from "../hosts/node/nodes.ts";
 import type { DecideInput, Decision } from "../policy/decision.ts";
+import type { NodeTarget } from "../policy/node-target.ts";
 import { layerPhrase } from "../policy/reasons.ts";
 import type { Ask, EffectiveHost, EffectivePolicy } from "../policy/types.ts";
 import type { Actor } from "../route.ts";
@@ -21,6 +23,8 @@ export interface Caller {
   readonly actor: Actor;
   /** A chat message, or an agent turn that one started (policy.md 2.3). */
   readonly fromChannel: boolean;
+  /** The run this is to become; absent: it is only looked at. */
+  readonly runId?: string;
 }
 
 export interface Judged {
@@ -30,6 +34,8 @@ export interface Judged {
   readonly policy: EffectivePolicy;
   readonly decision: Decision;
   readonly settings: AgentSettings;
+  /** With host=node: which one, and its word on this decision. */
+  readonly node?: NodeTarget;
 }
 
 export interface PolicyQuery {
@@ -59,6 +65,8 @@ export interface JudgeOptions {
   readonly sandboxActive: (sessionKey: string, agentId: string) => boolean;
   /** The directory of a call in the session's sandbox, as this machine knows it. Throws `workdir-unavailable`, or why there is no sandbox. */
   readonly sandboxWorkdir: (requested: string | undefined, agentId: string, sessionKey: string) => string;
+  /** Paired nodes. Absent: there are none here, and host=node is not available. */
+  readonly nodes?: ExecNodes;
   /** Elevated access of this actor, or the sentence that says which gate is closed. */
   readonly elevated: (
     query: PolicyQuery & { readonly actor: Actor },
@@ -108,6 +116,24 @@ export function createJudge(options: JudgeOptions): Judge {
         phrase("error.exec.securityDeny", { host, layer: layerPhrase(policy.security.from) }),
         { layer: policy.security.from },
       );
+    }
+    if (host === "node") {
+      if (!options.nodes) {
+        throw new ExecError("host-unavailable", phrase("error.host.unavailable", { host }));
+      }
+      options.checkEnv(args.env, host);
+      const wish = { call: args.node, session: overrides.node, bound: settings.exec.node };
+      const judged = await options.nodes.judge(wish, {
+        runId: caller.runId ?? "explain",
+        command: args.command,
+        env: args.env,
+        agentId: settings.agentId,
+        sessionKey: caller.sessionKey,
+        policy,
+        ttlMs: options.config().approvals.timeoutSec * 1000,
+        ...(args.workdir === undefined ? {} : { workdir: args.workdir }),
+      });
+      return { args, host, settings, ...judged };
     }
     const cwd =
       host === "sandbox"

@@ -11,6 +11,7 @@ import type { Audit } from "../audit/audit.ts";
 import { ExecError } from "../errors.ts";
 import { fallbackFor } from "../policy/decide.ts";
 import type { Decision } from "../policy/decision.ts";
+import type { RunConsent } from "../policy/node-target.ts";
 import { layerPhrase, reasonPhrase } from "../policy/reasons.ts";
 import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
 import type { EffectivePolicy } from "../policy/types.ts";
@@ -114,7 +115,9 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         notifyOnExitEmptySuccess: settings.exec.notifyOnExitEmptySuccess,
       },
       ...(timeoutMs > 0 ? { timeoutMs } : {}),
-      ...(args.node ? { node: args.node } : {}),
+      ...(judged.node ? { node: judged.node } : {}),
+      // Launched without an approval although the policy asks: the reviewer has said yes.
+      ...(judged.node && decision.kind === "ask" ? { consent: { decision: "reviewed" } } : {}),
       ...(context.route ? { route: context.route } : {}),
       ...(context.cardAfterMs !== undefined ? { cardAfterMs: context.cardAfterMs } : {}),
     };
@@ -122,9 +125,9 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
 
   /** Shared by `call` and `begin`: audit, refuse, ask, or hand back what may run. */
   async function admit(input: unknown, context: ExecContext): Promise<Admitted> {
-    const judged = await judge(input, context);
-    const { decision, policy, args, settings } = judged;
     const requestId = idFrom(context.requestId, "run");
+    const judged = await judge(input, { ...context, runId: requestId });
+    const { decision, policy, args, settings } = judged;
     // Begun in this order and together, so that the trail takes them in one go.
     const recorded = Promise.all([
       audit.record({
@@ -153,11 +156,12 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     // Whoever launches waits for it; when that never comes to pass, its failure is nobody's.
     recorded.catch(() => {});
     if (decision.kind === "allow") {
-      options.noteUse(decision, args.command, settings.agentId);
+      // Rules that let it run on a node are the node's.
+      if (judged.host !== "node") options.noteUse(decision, args.command, settings.agentId);
       return { judged, recorded };
     }
     await recorded;
-    if (decision.kind === "deny") throw denied(decision);
+    if (decision.kind === "deny") throw denied(decision, judged.node?.name);
     if (!policy.autoReview) return { judged, recorded, approval: await ask(judged, context, decision) };
     const verdict = await options.review(decision, { ...args, cwd: judged.cwd, host: judged.host }, settings);
     if (verdict.verdict === "allow") {
@@ -206,7 +210,7 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         stdin: args.stdin,
         notifyOnExit: settings.exec.notifyOnExit,
         ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
-        ...(args.node ? { node: args.node } : {}),
+        ...(judged.node ? { node: judged.node } : {}),
         route: context.route ?? options.defaultRoute,
         ...(fallback && fallback !== "denied" ? { fallback } : {}),
       },
@@ -216,13 +220,18 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     return record;
   }
 
-  function denied(decision: Extract<Decision, { kind: "deny" }>): ExecError {
+  function denied(decision: Extract<Decision, { kind: "deny" }>, node: string | undefined): ExecError {
     const [first] = decision.reasons;
     const why = first ? reasonPhrase(first) : phrase("error.exec.policy");
     if (first?.code === "control-command") {
       return new ExecError("control-command", phrase("error.exec.control", { why }), { reasons: decision.reasons });
     }
-    return new ExecError("exec-denied", phrase("error.exec.denied", { why, layer: layerPhrase(decision.layer) }), {
+    const layer = layerPhrase(decision.layer);
+    const wording =
+      node === undefined
+        ? phrase("error.exec.denied", { why, layer })
+        : phrase("error.exec.deniedOnNode", { why, layer, node });
+    return new ExecError("exec-denied", wording, {
       reasons: decision.reasons,
       layer: decision.layer,
     });
@@ -295,11 +304,17 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
         report: "card",
         background: true,
         ...(request.timeoutMs !== undefined ? { timeoutMs: request.timeoutMs } : {}),
-        ...(request.node ? { node: request.node } : {}),
+        ...(request.node ? { node: request.node, consent: consentOf(record) } : {}),
         ...(request.route ? { route: request.route } : {}),
       });
     },
   };
+}
+
+/** What a node is told of who said yes. */
+function consentOf(record: ApprovalRecord): RunConsent {
+  const decision = record.decision === "allow-always" && !record.revoked ? "allow-always" : "allow-once";
+  return { approvalId: record.id, decision: record.status === "expired" ? "fallback" : decision };
 }
 
 /** A UUID made from the event that asked, so that a redelivery finds the same run and the same approval. */

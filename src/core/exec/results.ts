@@ -175,7 +175,7 @@ export function pendingResult(
   const { request } = record;
   const text = [
     `Approval required (id ${slug}, full ${record.id}).`,
-    `Host: ${request.host}\nCWD: ${request.cwd}\nCommand:\n${fence(request.command)}`,
+    `Host: ${request.node ? `node ${request.node.name}` : request.host}\nCWD: ${request.cwd}\nCommand:\n${fence(request.command)}`,
     ...warnings,
     howToDecide(reach, `/approve ${slug} ${request.offered.join("|")}`),
     ...(request.offered.includes("allow-always") ? [] : ["Allow always is not available for this command."]),
@@ -194,7 +194,7 @@ export function pendingResult(
       host: request.host,
       command: request.command,
       cwd: request.cwd,
-      ...(request.node ? { nodeId: request.node } : {}),
+      ...(request.node ? { nodeId: request.node.id, node: request.node.name } : {}),
       ...(warnings.length > 0 ? { warningText: warnings.join("\n") } : {}),
     },
   };

@@ -17,6 +17,7 @@ export function runCard(
     command: record.command,
     cwd: record.cwd,
     host: record.host,
+    ...(record.node ? { node: record.node.name } : {}),
     startedAtMs: record.startedAtMs,
     tail: live?.tail ?? record.tail,
     totalChars: live?.totalChars ?? record.totalChars,

@@ -5,6 +5,7 @@ import type { RunRecord } from "./run-record.ts";
 
 /** The gateway was restarted; `wasAlive`: a child of the run was found and stopped. */
 export function lostNote(record: RunRecord, wasAlive: boolean): Phrase {
+  if (record.host === "node") return phrase("run.lost.node", { node: record.node?.name ?? "node" });
   if (wasAlive) return phrase("run.lost.stopped");
   return phrase(record.state === "starting" ? "run.lost.starting" : "run.lost.running");
 }

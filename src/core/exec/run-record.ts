@@ -1,6 +1,8 @@
 /** What is known of one command that was allowed to run: the stored record, and what it was started with. */
 import type { RunOutcome } from "../cards.ts";
+import type { NodeRunEnd } from "../hosts/node/types.ts";
 import type { Binding, Plan } from "../policy/decision.ts";
+import type { NodeTarget, RunConsent } from "../policy/node-target.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { ProcessSession } from "../process/session.ts";
 import type { EndInfo } from "../process/types.ts";
@@ -41,7 +43,7 @@ export interface RunRecord {
   readonly command: string;
   readonly cwd: string;
   readonly host: EffectiveHost;
-  readonly node?: string;
+  readonly node?: { readonly id: string; readonly name: string };
   readonly agentId: string;
   readonly sessionKey: string;
   readonly requester: Actor;
@@ -87,7 +89,9 @@ export interface RunSpec {
   readonly binding: Binding;
   readonly cwd: string;
   readonly host: EffectiveHost;
-  readonly node?: string;
+  readonly node?: NodeTarget;
+  /** With host=node: who said yes to what the policy asks about. */
+  readonly consent?: RunConsent;
   readonly env: Readonly<Record<string, string>>;
   readonly pathPrepend: readonly string[];
   readonly pty: boolean;
@@ -155,7 +159,7 @@ export function firstRecord(
     notes: [],
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...(spec.approvalId ? { approvalId: spec.approvalId } : {}),
-    ...(spec.node ? { node: spec.node } : {}),
+    ...(spec.node ? { node: { id: spec.node.id, name: spec.node.name } } : {}),
     ...(spec.route ? { route: spec.route } : {}),
     ...(spec.timeoutMs !== undefined ? { timeoutMs: spec.timeoutMs } : {}),
     ...(spec.notify ? { notify: spec.notify } : {}),
@@ -179,6 +183,22 @@ export function finishedRecord(record: RunRecord, session: ProcessSession, end: 
     notes: end.notes,
     backgrounded: session.backgrounded,
     observed: session.endObserved,
+  };
+}
+
+/** Of a run on a node that had been reported as lost, now that the node tells how it ended. */
+export function correctedRecord(record: RunRecord, end: NodeRunEnd, endedAtMs: number): RunRecord {
+  return {
+    ...record,
+    endedAtMs,
+    durationMs: Math.round(end.durationMs),
+    outcome: outcomeOf({ ...end }),
+    exitCode: end.exitCode,
+    exitSignal: end.exitSignal,
+    tail: record.totalChars > 0 ? record.tail : end.tail.slice(-CARD_TAIL_CHARS),
+    totalChars: Math.max(record.totalChars, end.tail.length),
+    notes: [phrase("run.corrected.node", { node: record.node?.name ?? "node" }), ...end.notes],
+    corrects: true,
   };
 }
 

@@ -11,8 +11,10 @@
 import type { Audit } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { ExecError } from "../errors.ts";
-import type { Host } from "../hosts/host.ts";
+import type { Host, NodeRun } from "../hosts/host.ts";
+import type { NodeRunEnd } from "../hosts/node/types.ts";
 import type { Reason } from "../policy/decision.ts";
+import type { NodeTarget } from "../policy/node-target.ts";
 import { reasonPhrase } from "../policy/reasons.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { Leftovers } from "../process/leftovers.ts";
@@ -26,7 +28,7 @@ import { RunEnds } from "./run-ends.ts";
 import { RunLedger } from "./run-ledger.ts";
 import { type InLine, RunLine } from "./run-line.ts";
 import type { Place, RunLimits } from "./run-queue.ts";
-import { finishedRecord, firstRecord, type RunRecord, type RunSpec } from "./run-record.ts";
+import { correctedRecord, finishedRecord, firstRecord, type RunRecord, type RunSpec } from "./run-record.ts";
 import type { RunRecorder } from "./run-recorder.ts";
 import { RunRecovery } from "./run-recovery.ts";
 
@@ -182,6 +184,29 @@ export class Runs {
     return this.#recovery.reportDead(gatewayId);
   }
 
+  /**
+   * A node tells how a run ended that had been reported as lost: the record is corrected and the end handed on, once. False
+   * while it may still be reported: ask again. True also for what is not this node's to tell.
+   */
+  async correct(runId: string, nodeId: string, end: NodeRunEnd): Promise<boolean> {
+    const found = await this.#ledger.get(runId);
+    if (found?.value.host !== "node" || found.value.node?.id !== nodeId) return true;
+    const { value, version } = found;
+    if (value.state !== "finished") return false;
+    // Nobody knows more than before, or it was corrected already.
+    if (value.outcome !== "lost" || value.corrects || end.reason === "lost") return true;
+    const corrected = correctedRecord(value, end, this.#options.clock.now());
+    await this.#ledger.reopen({
+      ...corrected,
+      gatewayId: this.#options.gatewayId,
+      instanceId: this.#options.instanceId,
+    });
+    if ((await this.#ledger.advance(version, corrected)) === undefined) return false;
+    await this.#ends.audited(corrected);
+    await this.#ends.handOn(corrected);
+    return true;
+  }
+
   /** Gateways that have runs which are not ended and handed on. */
   openGateways(): Promise<ReadonlySet<string>> {
     return this.#ledger.gateways();
@@ -308,6 +333,7 @@ export class Runs {
         agentId: spec.agentId,
         sessionKey: spec.sessionKey,
         ...(spec.timeoutMs ? { timeoutMs: spec.timeoutMs } : {}),
+        ...(spec.node ? { node: nodeRunOf(spec, spec.node) } : {}),
       });
       return await this.#attach(spec, starting, session, handle, place);
     } catch (error) {
@@ -406,6 +432,10 @@ export class Runs {
     this.#live.delete(record.runId);
     return finished;
   }
+}
+
+function nodeRunOf({ runId, command, binding, consent }: RunSpec, node: NodeTarget): NodeRun {
+  return { ...node, runId, command, binding, ...(consent ? { consent } : {}) };
 }
 
 function outOfTouch(): ExecError {

@@ -1,5 +1,6 @@
 /** The host port: one way to run a plan, three places to run it (gateway, sandbox, node). */
-import type { Plan } from "../policy/decision.ts";
+import type { Binding, Plan } from "../policy/decision.ts";
+import type { NodeTarget, RunConsent } from "../policy/node-target.ts";
 import type { EffectiveHost } from "../policy/types.ts";
 import type { ProcessHandle } from "../process/types.ts";
 
@@ -16,6 +17,16 @@ export interface HostRun {
   readonly timeoutMs?: number;
   readonly agentId: string;
   readonly sessionKey: string;
+  /** With host=node: which one, and what it needs to know that this was decided. */
+  readonly node?: NodeRun;
+}
+
+/** A run that a node has prepared. */
+export interface NodeRun extends NodeTarget {
+  readonly runId: string;
+  readonly command: string;
+  readonly binding: Binding;
+  readonly consent?: RunConsent;
 }
 
 export interface Host {

@@ -66,11 +66,16 @@ export function makeBinding(run: BoundRun, bound: readonly BoundFile[], facts: F
   return { hash: bindingHash(run, cwd, files), cwd, files };
 }
 
+/** What was decided on is this very request; says nothing of the files, which may lie on another machine. */
+export function isBindingOf(binding: Binding, run: BoundRun): boolean {
+  return bindingHash(run, binding.cwd, binding.files) === binding.hash;
+}
+
 /**
  * Looks again, with facts that were not cached, right before the spawn. A reason means: do not run, tell the person.
  */
 export function recheckBinding(binding: Binding, run: BoundRun, facts: FileFacts): Reason | undefined {
-  if (bindingHash(run, binding.cwd, binding.files) !== binding.hash) return { code: "changed-request" };
+  if (!isBindingOf(binding, run)) return { code: "changed-request" };
   const cwd = directoryFacts(binding.cwd.path, facts);
   if (cwd.dev !== binding.cwd.dev || cwd.ino !== binding.cwd.ino) {
     return { code: "changed-directory", subject: binding.cwd.path };

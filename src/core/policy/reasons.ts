@@ -79,6 +79,11 @@ const SENTENCES: Readonly<Record<ReasonCode, Sentence>> = {
   "changed-script": (s) => phrase("reason.changed-script", { subject: named(s, "subject.script") }),
 };
 
+/** For codes that come from outside. */
+export function isReasonCode(code: string): code is ReasonCode {
+  return Object.hasOwn(SENTENCES, code);
+}
+
 /** One short sentence without a final stop. The subject is verbatim: escape it for the medium. */
 export function reasonPhrase(reason: Reason): Phrase {
   return SENTENCES[reason.code](reason.subject);

@@ -67,6 +67,12 @@ export function spawnPipes(plan: SpawnPlan, events: TransportEvents, direct?: Di
       });
     },
     resize() {},
+    pause(paused) {
+      for (const stream of [child.stdout, child.stderr]) {
+        if (paused) stream?.pause();
+        else stream?.resume();
+      }
+    },
     detach() {
       child.stdin?.destroy();
       child.stdout?.destroy();

@@ -104,6 +104,7 @@ export function spawnPty(
     const stat = readProcStat(pty.pid);
     if (stat !== undefined && !stat.zombie) return;
     exited = true;
+    pty.resume();
     // From here on the library may close the descriptor at any time, and its number may be given to another file.
     input.stop();
     lastData = performance.now();
@@ -151,6 +152,11 @@ export function spawnPty(
     },
     resize(cols, rows) {
       if (!ended && !exited) pty.resize(cols, rows);
+    },
+    pause(paused) {
+      if (ended || exited) return;
+      if (paused) pty.pause();
+      else pty.resume();
     },
     detach() {
       if (ended) return;

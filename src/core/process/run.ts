@@ -65,6 +65,7 @@ export class Run implements ProcessHandle {
   #lastData = 0;
   #forced: ForcedReason | undefined;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+  #paused = false;
   #closed = false;
   #treeGone = false;
   #lookedTwice = false;
@@ -186,6 +187,13 @@ export class Run implements ProcessHandle {
     return () => this.#resizeListeners.delete(listener);
   }
 
+  /** Once it has exited, what is left is read at once: it is not much, and the wait for it is bounded. */
+  pauseOutput(paused: boolean): void {
+    if (this.#settled || this.#exit !== undefined) return;
+    this.#paused = paused;
+    this.#transport.pause(paused);
+  }
+
   stop(reason: ForcedReason): void {
     const tree = this.#tree;
     if (tree === undefined) return;
@@ -235,6 +243,7 @@ export class Run implements ProcessHandle {
   #onExit(code: number | null, signal: string | null): void {
     if (this.#settled || this.#exit !== undefined) return;
     this.#exit = { code, signal };
+    if (this.#paused) this.#transport.pause(false);
     this.#deadline?.cancel();
     if (this.#forced !== undefined) {
       this.#deps.reaper.nudge();

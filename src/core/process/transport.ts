@@ -24,6 +24,8 @@ export interface Transport {
   endInput(): Promise<void>;
   /** Pipes have no size. */
   resize(cols: number, rows: number): void;
+  /** Stops or goes on reading output. */
+  pause(paused: boolean): void;
   /** Stops listening to output that others still hold open. `closed` may or may not follow. */
   detach(): void;
 }

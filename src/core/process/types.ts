@@ -82,6 +82,8 @@ export interface ProcessHandle {
   resize(cols: number, rows: number): void;
   /** Called after each change of size. Returns the unsubscribe. */
   onResize?(listener: ResizeListener): () => void;
+  /** Reads no more output until told otherwise: a program that writes on has to wait. Nothing is lost. */
+  pauseOutput?(paused: boolean): void;
   /** SIGTERM, then SIGKILL after the grace. Idempotent; a second call after settle kills at once. */
   stop(reason: Extract<EndReason, "manual-cancel" | "overall-timeout" | "shutdown">): void;
 }

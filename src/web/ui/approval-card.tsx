@@ -54,7 +54,7 @@ function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
 function facts(card: ApprovalCard, words: Words): readonly Fact[] {
   return [
     { label: words.folder, value: <Revealed text={card.cwd} /> },
-    { label: words.host, value: card.host },
+    { label: words.host, value: card.node ? `node ${card.node}` : card.host },
     { label: words.agent, value: <Revealed text={card.agentId} /> },
     { label: words.requester, value: <Revealed text={actorName(card.requester)} /> },
     ...(card.envKeys.length > 0

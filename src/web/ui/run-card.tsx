@@ -191,7 +191,7 @@ export function RunView({ card, titleId }: { readonly card: RunCard; readonly ti
         <Facts
           facts={[
             { label: words.folder, value: <Revealed text={card.cwd} /> },
-            { label: words.host, value: card.host },
+            { label: words.host, value: card.node ? `node ${card.node}` : card.host },
             { label: words.session, value: card.sessionId },
           ]}
         />

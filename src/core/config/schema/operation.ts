@@ -194,8 +194,11 @@ export const gatewaySchema = group(
     nodes: section(
       group(
         {
-          autoApproveLocal: flag("Nodes on this machine are paired without asking."),
-          autoApproveCidrs: z.array(z.union([z.cidrv4(), z.cidrv6()])).describe("So are nodes from these networks."),
+          autoApproveLocal: flag("Nodes on this machine that know the gateway's token are paired without asking."),
+          autoApproveCidrs: z
+            .array(z.union([z.cidrv4(), z.cidrv6()]))
+            .describe("So are nodes from these networks; their commands still wait for an owner."),
+          reconnectGraceSec: count("How long a node may be gone before what runs on it counts as lost.", 1, 3_600),
           commands: section(
             group(
               {
@@ -206,7 +209,7 @@ export const gatewaySchema = group(
             ),
           ),
         },
-        { autoApproveLocal: true, autoApproveCidrs: [] },
+        { autoApproveLocal: true, autoApproveCidrs: [], reconnectGraceSec: 30 },
       ),
     ),
   },

@@ -393,6 +393,19 @@ export const answers = {
     "The gateway was killed while this was starting; whether it ran is unknown. It will not be run again by itself.",
   "run.lost.running":
     "The gateway was killed while this ran; how it ended is unknown. It will not be run again by itself.",
+  "run.lost.node":
+    "The gateway was killed while this ran on node {node}; it is stopped there as soon as the node is back, and its end is told then. It will not be run again by itself.",
+  "run.lost.nodeGone":
+    "The connection to node {node} was lost and did not come back in time; how it ended is unknown. It will not be run again by itself.",
+  "run.lost.nodeForgot":
+    "Node {node} came back and does not know this run; how it ended is unknown. It will not be run again by itself.",
+  "run.lost.nodeSilent":
+    "Node {node} did not say in time that it runs; it was told to stop it. Whether it ran is unknown. It will not be run again by itself.",
+  "run.lost.nodeRestarted":
+    "The node was restarted while this ran; what was left of it was stopped. How it ended is unknown.",
+  "run.lost.stopping": "The gateway stopped before the node had confirmed the end.",
+  "run.corrected.node": "Node {node} is back and told how it ended.",
+  "note.outputDropped": "The gateway took the output too slowly: {bytes} bytes of it were dropped.",
   "run.died.starting":
     "The gateway {gateway} is gone. It went while this was starting; whether it ran is unknown. It will not be run again by itself.",
   "run.died.running":

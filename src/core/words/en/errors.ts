@@ -25,6 +25,34 @@ export const errors = {
   "error.host.notAllowed":
     "Exec host not allowed (requested {requested}; configured {configured}). Set tools.exec.host={fix} to allow it.",
   "error.host.unavailable": "host={host} is not available on this gateway. Nothing was run.",
+  "error.exec.deniedOnNode": "exec denied on node {node}: {why} (set there by {layer}).",
+  "error.node.none":
+    "host=node: no node is paired with this gateway. Start one there with: openclaw-exec node run. Nothing was run.",
+  "error.node.noneConnected": "host=node: no paired node is connected. Known: {nodes}. Nothing was run.",
+  "error.node.noneCanRun":
+    "host=node: no connected node may run commands (system.run is not offered, approved or allowed). Connected: {nodes}. Nothing was run.",
+  "error.node.several":
+    "host=node: several nodes are connected: {nodes}. Say which with node=<id or name>. Nothing was run.",
+  "error.node.unknown": 'There is no node "{node}". Known: {nodes}. Nothing was run.',
+  "error.node.ambiguous": 'Several nodes match "{node}": {nodes}. Give more of the id. Nothing was run.',
+  "error.node.offline": "Node {node} is not connected. Nothing was run.",
+  "error.node.cannotRun":
+    "Node {node} may not run commands here: system.run is not offered, approved or allowed (openclaw-exec nodes describe). Nothing was run.",
+  "error.node.bound":
+    "exec node not allowed (bound to {bound}, requested {requested}). Set tools.exec.node to allow it. Nothing was run.",
+  "error.node.silent": "Node {node} did not answer in time. Nothing was run.",
+  "error.node.nonsense":
+    "Node {node} gave an answer that does not fit what was asked; its version may differ. Nothing was run.",
+  "error.node.refused": "Node {node} did not run it. {why}",
+  "error.node.many": "There are {most} nodes, the most there can be. Remove one first.",
+  "error.node.noRequest": 'No node waits under "{request}". openclaw-exec nodes pending shows the ones that do.',
+  "error.node.severalRequests": 'Several requests match "{request}": {nodes}. Give the whole id.',
+  "error.node.name": "A name of a node has 1 to {most} letters, digits, spaces and . _ @ -.",
+  "error.nodeRun.approvalRequired": "The policy there asks for an approval, and none came with it.",
+  "error.nodeRun.changed": "What was decided is not what the policy there would run now. Ask for it again.",
+  "error.nodeRun.ticket": "The decision was not made there, is too old, or is for another run. Ask for it again.",
+  "error.nodeRun.duplicate": "This run was taken there already; it is never started twice.",
+  "error.nodeRun.cancelled": "It was called off before it could start.",
   "error.timeout.two": "timeout and timeoutSeconds differ; give one of them, in seconds.",
   "error.timeout": "Invalid timeout {value}. Give seconds (fractions are fine), or 0 for no limit.",
   "error.workdir":

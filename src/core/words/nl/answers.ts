@@ -398,6 +398,19 @@ export const answers = translation<typeof english>()({
     "De gateway werd afgebroken terwijl dit startte; of het is uitgevoerd, is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
   "run.lost.running":
     "De gateway werd afgebroken terwijl dit liep; hoe het afliep is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
+  "run.lost.node":
+    "De gateway werd afgebroken terwijl dit op node {node} liep; het wordt daar gestopt zodra de node terug is, en dan wordt het einde gemeld. Het wordt niet vanzelf opnieuw uitgevoerd.",
+  "run.lost.nodeGone":
+    "De verbinding met node {node} ging verloren en kwam niet op tijd terug; hoe het afliep is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
+  "run.lost.nodeForgot":
+    "Node {node} kwam terug en kent deze uitvoering niet; hoe het afliep is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
+  "run.lost.nodeSilent":
+    "Node {node} meldde niet op tijd dat het loopt; het kreeg opdracht het te stoppen. Of het is uitgevoerd, is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
+  "run.lost.nodeRestarted":
+    "De node werd herstart terwijl dit liep; wat ervan over was, is gestopt. Hoe het afliep is onbekend.",
+  "run.lost.stopping": "De gateway stopte voordat de node het einde had bevestigd.",
+  "run.corrected.node": "Node {node} is terug en vertelde hoe het afliep.",
+  "note.outputDropped": "De gateway nam de uitvoer te langzaam aan: {bytes} bytes ervan zijn weggelaten.",
   "run.died.starting":
     "De gateway {gateway} is weg. Dat gebeurde terwijl dit startte; of het is uitgevoerd, is onbekend. Het wordt niet vanzelf opnieuw uitgevoerd.",
   "run.died.running":

@@ -27,6 +27,35 @@ export const errors = translation<typeof english>()({
   "error.host.notAllowed":
     "Deze exec-host mag niet (gevraagd {requested}; ingesteld {configured}). Zet tools.exec.host={fix} om het toe te staan.",
   "error.host.unavailable": "host={host} is niet beschikbaar op deze gateway. Er is niets uitgevoerd.",
+  "error.exec.deniedOnNode": "exec geweigerd op node {node}: {why} (daar ingesteld door {layer}).",
+  "error.node.none":
+    "host=node: er is geen node aan deze gateway gekoppeld. Start er daar een met: openclaw-exec node run. Er is niets uitgevoerd.",
+  "error.node.noneConnected": "host=node: geen gekoppelde node is verbonden. Bekend: {nodes}. Er is niets uitgevoerd.",
+  "error.node.noneCanRun":
+    "host=node: geen verbonden node mag commando's uitvoeren (system.run is niet aangeboden, goedgekeurd of toegestaan). Verbonden: {nodes}. Er is niets uitgevoerd.",
+  "error.node.several":
+    "host=node: er zijn meerdere nodes verbonden: {nodes}. Zeg welke met node=<id of naam>. Er is niets uitgevoerd.",
+  "error.node.unknown": 'Er is geen node "{node}". Bekend: {nodes}. Er is niets uitgevoerd.',
+  "error.node.ambiguous": 'Meerdere nodes passen bij "{node}": {nodes}. Geef meer van de id. Er is niets uitgevoerd.',
+  "error.node.offline": "Node {node} is niet verbonden. Er is niets uitgevoerd.",
+  "error.node.cannotRun":
+    "Node {node} mag hier geen commando's uitvoeren: system.run is niet aangeboden, goedgekeurd of toegestaan (openclaw-exec nodes describe). Er is niets uitgevoerd.",
+  "error.node.bound":
+    "exec-node niet toegestaan (gebonden aan {bound}, gevraagd {requested}). Stel tools.exec.node in om het toe te staan. Er is niets uitgevoerd.",
+  "error.node.silent": "Node {node} antwoordde niet op tijd. Er is niets uitgevoerd.",
+  "error.node.nonsense":
+    "Node {node} gaf een antwoord dat niet past bij wat gevraagd is; misschien verschilt de versie. Er is niets uitgevoerd.",
+  "error.node.refused": "Node {node} heeft het niet uitgevoerd. {why}",
+  "error.node.many": "Er zijn {most} nodes, het hoogste aantal. Verwijder er eerst een.",
+  "error.node.noRequest": 'Er wacht geen node onder "{request}". openclaw-exec nodes pending toont wie er wacht.',
+  "error.node.severalRequests": 'Meerdere verzoeken passen bij "{request}": {nodes}. Geef de hele id.',
+  "error.node.name": "Een naam van een node heeft 1 tot {most} letters, cijfers, spaties en . _ @ -.",
+  "error.nodeRun.approvalRequired": "Het beleid daar vraagt om goedkeuring, en die kwam niet mee.",
+  "error.nodeRun.changed": "Wat besloten is, is niet wat het beleid daar nu zou uitvoeren. Vraag het opnieuw.",
+  "error.nodeRun.ticket":
+    "Het besluit is daar niet genomen, is te oud of geldt voor een andere uitvoering. Vraag het opnieuw.",
+  "error.nodeRun.duplicate": "Deze uitvoering is daar al aangenomen; ze start nooit twee keer.",
+  "error.nodeRun.cancelled": "Het werd afgezegd voordat het kon starten.",
   "error.timeout.two": "timeout en timeoutSeconds verschillen; geef er één, in seconden.",
   "error.timeout": "Ongeldige timeout {value}. Geef seconden (ook met decimalen), of 0 voor geen limiet.",
   "error.workdir":

@@ -394,6 +394,19 @@ export const answers = translation<typeof english>()({
     "O gateway foi derrubado enquanto isto iniciava; não se sabe se foi executado. Não será executado de novo sozinho.",
   "run.lost.running":
     "O gateway foi derrubado enquanto isto estava em execução; não se sabe como terminou. Não será executado de novo sozinho.",
+  "run.lost.node":
+    "O gateway foi derrubado enquanto isto estava em execução no nó {node}; lá será interrompido assim que o nó voltar, e então se diz como terminou. Não será executado de novo sozinho.",
+  "run.lost.nodeGone":
+    "A conexão com o nó {node} caiu e não voltou a tempo; não se sabe como terminou. Não será executado de novo sozinho.",
+  "run.lost.nodeForgot":
+    "O nó {node} voltou e não conhece esta execução; não se sabe como terminou. Não será executado de novo sozinho.",
+  "run.lost.nodeSilent":
+    "O nó {node} não disse a tempo que está executando; recebeu ordem de parar. Não se sabe se foi executado. Não será executado de novo sozinho.",
+  "run.lost.nodeRestarted":
+    "O nó foi reiniciado enquanto isto estava em execução; o que restava foi interrompido. Não se sabe como terminou.",
+  "run.lost.stopping": "O gateway parou antes de o nó confirmar o fim.",
+  "run.corrected.node": "O nó {node} voltou e disse como terminou.",
+  "note.outputDropped": "O gateway recebeu a saída devagar demais: {bytes} bytes dela foram descartados.",
   "run.died.starting":
     "O gateway {gateway} saiu do ar. Isso aconteceu enquanto isto iniciava; não se sabe se foi executado. Não será executado de novo sozinho.",
   "run.died.running":

@@ -27,6 +27,34 @@ export const errors = translation<typeof english>()({
   "error.host.notAllowed":
     "Host de exec não permitido (pedido {requested}; configurado {configured}). Defina tools.exec.host={fix} para permitir.",
   "error.host.unavailable": "host={host} não está disponível neste gateway. Nada foi executado.",
+  "error.exec.deniedOnNode": "exec negado no nó {node}: {why} (definido lá por {layer}).",
+  "error.node.none":
+    "host=node: nenhum nó está pareado com este gateway. Inicie um lá com: openclaw-exec node run. Nada foi executado.",
+  "error.node.noneConnected": "host=node: nenhum nó pareado está conectado. Conhecidos: {nodes}. Nada foi executado.",
+  "error.node.noneCanRun":
+    "host=node: nenhum nó conectado pode executar comandos (system.run não foi oferecido, aprovado ou permitido). Conectados: {nodes}. Nada foi executado.",
+  "error.node.several":
+    "host=node: há vários nós conectados: {nodes}. Diga qual com node=<id ou nome>. Nada foi executado.",
+  "error.node.unknown": 'Não há nó "{node}". Conhecidos: {nodes}. Nada foi executado.',
+  "error.node.ambiguous": 'Vários nós correspondem a "{node}": {nodes}. Informe mais do id. Nada foi executado.',
+  "error.node.offline": "O nó {node} não está conectado. Nada foi executado.",
+  "error.node.cannotRun":
+    "O nó {node} não pode executar comandos aqui: system.run não foi oferecido, aprovado ou permitido (openclaw-exec nodes describe). Nada foi executado.",
+  "error.node.bound":
+    "nó de exec não permitido (vinculado a {bound}, pedido {requested}). Defina tools.exec.node para permitir. Nada foi executado.",
+  "error.node.silent": "O nó {node} não respondeu a tempo. Nada foi executado.",
+  "error.node.nonsense":
+    "O nó {node} deu uma resposta que não corresponde ao que foi pedido; a versão pode ser outra. Nada foi executado.",
+  "error.node.refused": "O nó {node} não executou. {why}",
+  "error.node.many": "Há {most} nós, o máximo possível. Remova um primeiro.",
+  "error.node.noRequest": 'Nenhum nó espera com "{request}". openclaw-exec nodes pending mostra os que esperam.',
+  "error.node.severalRequests": 'Vários pedidos correspondem a "{request}": {nodes}. Informe o id inteiro.',
+  "error.node.name": "O nome de um nó tem de 1 a {most} letras, dígitos, espaços e . _ @ -.",
+  "error.nodeRun.approvalRequired": "A política de lá pede uma aprovação, e nenhuma veio junto.",
+  "error.nodeRun.changed": "O que foi decidido não é o que a política de lá executaria agora. Peça de novo.",
+  "error.nodeRun.ticket": "A decisão não foi tomada lá, é antiga demais ou é para outra execução. Peça de novo.",
+  "error.nodeRun.duplicate": "Esta execução já foi aceita lá; ela nunca inicia duas vezes.",
+  "error.nodeRun.cancelled": "Foi cancelado antes de poder iniciar.",
   "error.timeout.two": "timeout e timeoutSeconds são diferentes; informe só um deles, em segundos.",
   "error.timeout": "timeout inválido {value}. Informe segundos (frações valem), ou 0 para sem limite.",
   "error.workdir":

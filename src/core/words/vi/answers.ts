@@ -393,6 +393,19 @@ export const answers = translation<typeof english>()({
     "Gateway bị tắt đột ngột khi lệnh đang khởi động; không rõ lệnh đã chạy hay chưa. Lệnh sẽ không tự chạy lại.",
   "run.lost.running":
     "Gateway bị tắt đột ngột khi lệnh đang chạy; không rõ lệnh kết thúc thế nào. Lệnh sẽ không tự chạy lại.",
+  "run.lost.node":
+    "Gateway bị tắt đột ngột khi lệnh đang chạy trên node {node}; lệnh sẽ bị dừng ở đó ngay khi node trở lại, và khi đó sẽ báo cách kết thúc. Lệnh sẽ không tự chạy lại.",
+  "run.lost.nodeGone":
+    "Mất kết nối với node {node} và không trở lại kịp; không rõ lệnh kết thúc thế nào. Lệnh sẽ không tự chạy lại.",
+  "run.lost.nodeForgot":
+    "Node {node} đã trở lại nhưng không biết lần chạy này; không rõ lệnh kết thúc thế nào. Lệnh sẽ không tự chạy lại.",
+  "run.lost.nodeSilent":
+    "Node {node} không báo kịp rằng lệnh đang chạy; nó đã được yêu cầu dừng lệnh. Không rõ lệnh đã chạy hay chưa. Lệnh sẽ không tự chạy lại.",
+  "run.lost.nodeRestarted":
+    "Node khởi động lại khi lệnh đang chạy; phần còn lại đã bị dừng. Không rõ lệnh kết thúc thế nào.",
+  "run.lost.stopping": "Gateway đã dừng trước khi node xác nhận kết thúc.",
+  "run.corrected.node": "Node {node} đã trở lại và báo lệnh kết thúc thế nào.",
+  "note.outputDropped": "Gateway nhận đầu ra quá chậm: {bytes} byte đã bị bỏ.",
   "run.died.starting":
     "Gateway {gateway} không còn nữa. Nó mất khi lệnh đang khởi động; không rõ lệnh đã chạy hay chưa. Lệnh sẽ không tự chạy lại.",
   "run.died.running":

@@ -26,6 +26,35 @@ export const errors = translation<typeof english>()({
   "error.host.notAllowed":
     "Exec host không được phép (yêu cầu {requested}; đã cấu hình {configured}). Hãy đặt tools.exec.host={fix} để cho phép.",
   "error.host.unavailable": "host={host} không có trên gateway này. Chưa có gì được chạy.",
+  "error.exec.deniedOnNode": "exec bị từ chối trên node {node}: {why} (do {layer} ở đó đặt).",
+  "error.node.none":
+    "host=node: chưa có node nào được ghép với gateway này. Hãy chạy ở máy kia: openclaw-exec node run. Chưa chạy gì cả.",
+  "error.node.noneConnected": "host=node: không có node đã ghép nào đang kết nối. Đã biết: {nodes}. Chưa chạy gì cả.",
+  "error.node.noneCanRun":
+    "host=node: không node nào đang kết nối được phép chạy lệnh (system.run chưa được cung cấp, phê duyệt hoặc cho phép). Đang kết nối: {nodes}. Chưa chạy gì cả.",
+  "error.node.several":
+    "host=node: có nhiều node đang kết nối: {nodes}. Hãy chọn bằng node=<id hoặc tên>. Chưa chạy gì cả.",
+  "error.node.unknown": 'Không có node "{node}". Đã biết: {nodes}. Chưa chạy gì cả.',
+  "error.node.ambiguous": 'Nhiều node khớp với "{node}": {nodes}. Hãy ghi id dài hơn. Chưa chạy gì cả.',
+  "error.node.offline": "Node {node} không kết nối. Chưa chạy gì cả.",
+  "error.node.cannotRun":
+    "Node {node} không được chạy lệnh ở đây: system.run chưa được cung cấp, phê duyệt hoặc cho phép (openclaw-exec nodes describe). Chưa chạy gì cả.",
+  "error.node.bound":
+    "node của exec không được phép (gắn với {bound}, yêu cầu {requested}). Đặt tools.exec.node để cho phép. Chưa chạy gì cả.",
+  "error.node.silent": "Node {node} không trả lời kịp. Chưa chạy gì cả.",
+  "error.node.nonsense":
+    "Node {node} trả lời không đúng với điều được hỏi; có thể phiên bản khác nhau. Chưa chạy gì cả.",
+  "error.node.refused": "Node {node} đã không chạy. {why}",
+  "error.node.many": "Đã có {most} node, mức tối đa. Hãy xóa bớt một node trước.",
+  "error.node.noRequest":
+    'Không có node nào đang chờ với "{request}". openclaw-exec nodes pending liệt kê các node đang chờ.',
+  "error.node.severalRequests": 'Nhiều yêu cầu khớp với "{request}": {nodes}. Hãy ghi đầy đủ id.',
+  "error.node.name": "Tên node có từ 1 đến {most} chữ cái, chữ số, dấu cách và . _ @ -.",
+  "error.nodeRun.approvalRequired": "Chính sách ở đó cần phê duyệt, nhưng không có phê duyệt nào đi kèm.",
+  "error.nodeRun.changed": "Điều đã quyết định không còn là điều chính sách ở đó sẽ chạy. Hãy yêu cầu lại.",
+  "error.nodeRun.ticket": "Quyết định không được đưa ra ở đó, đã quá cũ hoặc dành cho lần chạy khác. Hãy yêu cầu lại.",
+  "error.nodeRun.duplicate": "Lần chạy này đã được nhận ở đó; nó không bao giờ khởi động hai lần.",
+  "error.nodeRun.cancelled": "Lệnh bị hủy trước khi kịp khởi động.",
   "error.timeout.two": "timeout và timeoutSeconds khác nhau; chỉ ghi một trong hai, tính bằng giây.",
   "error.timeout": "timeout {value} không hợp lệ. Hãy ghi số giây (có thể lẻ), hoặc 0 nếu không giới hạn.",
   "error.workdir":
