@@ -14,6 +14,7 @@ const DOCUMENTS = [
   "README.md",
   "docs/agents.md",
   "docs/channels.md",
+  "docs/nodes.md",
   "docs/operations.md",
   "docs/policy.md",
   "docs/sandbox.md",
@@ -45,7 +46,17 @@ describe.each(DOCUMENTS)("%s", (name) => {
       const { code, out } = await home.run(first, "--help");
       expect(code, words).toBe(0);
       expect(out, words).toContain(`openclaw-exec ${first}`);
-      const groups = new Set(["approvals", "channels", "config", "exec-policy", "pairing", "sandbox", "security"]);
+      const groups = new Set([
+        "approvals",
+        "channels",
+        "config",
+        "exec-policy",
+        "node",
+        "nodes",
+        "pairing",
+        "sandbox",
+        "security",
+      ]);
       if (second && groups.has(first)) {
         const inner = await home.run(first, second, "--help");
         expect(inner.out, words).toContain(`openclaw-exec ${first} ${second}`);

@@ -48,9 +48,9 @@ export function createSettlement(options: SettlementOptions): Settlement {
     await announcements.settled(record);
     const unanswered = record.status === "expired" && record.request.fallback !== undefined;
     if (record.status !== "allowed" && !unanswered) return;
-    // A node keeps what was allowed always in its own file, when it runs the command.
-    if (record.decision === "allow-always" && !record.revoked && record.request.host !== "node") {
-      await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
+    if (record.decision === "allow-always" && !record.revoked) {
+      // A node keeps it in its own file, when it takes the run.
+      if (!record.request.node) await approvalsFile.grant(record.request.agentId, record.request.alwaysStores);
       await audit.record({
         type: "allowlist-changed",
         change: "added",

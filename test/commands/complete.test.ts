@@ -6,6 +6,7 @@ const data = {
   commands: COMMANDS,
   rank: "owner" as const,
   sessions: [{ id: "quiet-otter", label: "npm test" }],
+  nodes: [] as { id: string; name: string }[],
   approvals: [{ slug: "a17b4920", command: "make" }],
 };
 const inserts = (text: string, more: Partial<typeof data> = {}) =>
@@ -21,6 +22,22 @@ describe("completion while typing", () => {
     expect(inserts("/exec ho")).toEqual(["/exec host="]);
     expect(inserts("/exec host=g")).toEqual(["/exec host=gateway "]);
     expect(inserts("/exec host=node ")).not.toContain("/exec host=node host=");
+  });
+
+  it("offers connected nodes for node=, by name or, where that is not enough, by id", () => {
+    const nodes = [
+      { id: `a1${"0".repeat(62)}`, name: "mac-1" },
+      { id: `b2${"0".repeat(62)}`, name: "build box" },
+      { id: `c3${"0".repeat(62)}`, name: "twin" },
+      { id: `d4${"0".repeat(62)}`, name: "twin" },
+    ];
+    expect(inserts("/exec node=ma", { nodes })).toEqual(["/exec node=mac-1 "]);
+    expect(inserts("/exec host=node node=", { nodes })).toEqual([
+      "/exec host=node node=mac-1 ",
+      "/exec host=node node=b20000000000 ",
+      "/exec host=node node=c30000000000 ",
+      "/exec host=node node=d40000000000 ",
+    ]);
   });
 
   it("offers nothing of ours inside a command", () => {

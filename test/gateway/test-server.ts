@@ -98,6 +98,17 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         throw new ExecError("not-found", "No pairing request has this code.");
       },
     },
+    nodes: {
+      accept: (socket) => socket.terminate(),
+      sockets: 0,
+      list: async () => ({ nodes: [], pending: [] }),
+      code: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+      approve: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+      reject: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+      remove: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+      rename: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+      invoke: () => Promise.reject(new ExecError("not-found", "No nodes here.")),
+    },
     channelReports: () => [],
     readiness: async () => ({ ready: true, checks: [{ name: "store", ok: true, detail: "state.db" }] }),
     ...options.deps,
