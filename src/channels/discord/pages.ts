@@ -133,7 +133,9 @@ export class Pages {
     const fewest = isFresh ? 1 : Math.min(FEWEST_CODE_LINES, lines.length);
     if (room <= 0 || lineRoom < fewest) return "";
     const most = Number.isFinite(lineRoom) ? lines.slice(0, lineRoom).join("\n") : code;
-    const fitting = excerpt(most, { budget: room, headShare: 1, unitCost: fenceCost }).head;
+    const cut = excerpt(most, { budget: room, headShare: 1, unitCost: fenceCost }).head;
+    // A letter under more accents than there is room for has no place to be parted.
+    const fitting = cut === "" && isFresh ? most.slice(0, Math.floor(room / 2)) : cut;
     if (fitting === most) return most;
     const newline = fitting.lastIndexOf("\n");
     const head = newline > 0 ? fitting.slice(0, newline) : fitting;

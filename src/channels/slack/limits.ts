@@ -45,8 +45,8 @@ export const COMMENT_BUDGET = 500;
 export const MAX_WARNINGS = 4;
 export const MAX_SNOOZES = 4;
 export const MAX_FIELDS = 40;
-/** A longer text goes out as its start and end. */
-export const MAX_TEXT_MESSAGES = 5;
+/** A longer text or page of output goes out as its start and end, with how much is left out. */
+export const MAX_TEXT_MESSAGES = 12;
 
 /** About one message per second and channel, apis/web-api/rate-limits; `chat.update` is Tier 3, 50 a minute. */
 export const MIN_EDIT_MS = 1200;

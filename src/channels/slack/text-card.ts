@@ -4,7 +4,7 @@ import { textButtons } from "../cards/text-buttons.ts";
 import { blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
-import { textCost } from "../text/excerpt.ts";
+import { headWithin, textCost } from "../text/excerpt.ts";
 import { showInvisible } from "../text/visible.ts";
 import { buttonBlock, smallPrint } from "./blocks.ts";
 import type { RenderedCard, SlackCardContext } from "./cards.ts";
@@ -36,7 +36,7 @@ export function renderText(card: TextCard, context: SlackCardContext): RenderedC
     { elements: section(bold(title === "" ? "" : shorten(mark + title, limits.LINE_BUDGET * 2))) },
     ...chunks.map((chunk, i) => ({ elements: chunkElements(chunk), fresh: i > 0 })),
     { elements: fieldsSection(card, clean) },
-    { elements: preformatted(shorten(showInvisible(clean(card.code ?? "")), limits.CODE_BUDGET)) },
+    ...codeParts(showInvisible(clean(card.code ?? ""))).map((part) => ({ elements: preformatted(part) })),
   ];
   const bodies = pack(units.filter((unit) => unit.elements.length > 0));
   const buttons = buttonBlock(textButtons(card), context.messages.approval.cancel);
@@ -77,6 +77,18 @@ function textChunks(text: string, limit: number): string[] {
   const chunks = chunkMessages(text, { limit, unitCost: limits.slackCost });
   if (chunks.length > limits.MAX_TEXT_MESSAGES) return [shorten(text, limit)];
   return chunks.length <= 2 ? chunks : chunks.map((chunk, i) => `${chunk}\n(${i + 1}/${chunks.length})`);
+}
+
+/** Parted between lines, where a line is not longer than all there is room for. */
+function codeParts(code: string): string[] {
+  const parts: string[] = [];
+  for (let rest = code; rest !== ""; ) {
+    // A letter under more accents than there is room for has no place to be parted.
+    const head = headWithin(rest, limits.CODE_BUDGET, limits.slackCost) || rest.slice(0, limits.CODE_BUDGET / 5);
+    parts.push(head);
+    rest = rest.slice(head.length).replace(/^\n/, "");
+  }
+  return parts.length > limits.MAX_TEXT_MESSAGES ? [shorten(code, limits.CODE_BUDGET)] : parts;
 }
 
 function fieldsSection(card: TextCard, clean: (text: string) => string): RichText[] {

@@ -273,6 +273,15 @@ describe("lines of one message", () => {
     expect(messageProblems({ components: long[0]?.components ?? [], flags: 32768 }, ["code-1.txt"])).toEqual([]);
   });
 
+  it("a letter under ten thousand accents is sent as well", () => {
+    const accents = `a${"\u0301".repeat(10_000)}`;
+    for (const value of [accents, `\`\`\`\n${accents}\n\`\`\``]) {
+      const messages = text(value, { withoutFiles: true });
+      expect(messages.length).toBeGreaterThan(1);
+      for (const one of messages) expect(messageProblems({ components: one.components, flags: 32768 }, [])).toEqual([]);
+    }
+  });
+
   it("where no file is taken all of the code is shown", () => {
     const shown = text(["```", ...list(400), "```"].join("\n"), { withoutFiles: true });
     expect(shown.every((one) => one.file === undefined)).toBe(true);

@@ -331,6 +331,32 @@ describe("text card", () => {
     ]);
   });
 
+  test("a long page of output loses nothing, whatever it holds", () => {
+    const lines = Array.from({ length: 400 }, (_, one) => `${one}: <b> & \`\`\` ${"x".repeat(one % 90)}`);
+    const rendered = render({ kind: "text", tone: "info", code: lines.join("\n") });
+    const { messages } = rendered;
+    expect(messages.length).toBeGreaterThan(2);
+    expectSendable(rendered);
+    const shown = messages.map(seen).join("\n").split("\n");
+    expect(lines.filter((line) => !shown.includes(line))).toEqual([]);
+  });
+
+  test("a letter under ten thousand accents is sent as well", () => {
+    const accents = `a${"\u0301".repeat(10_000)}`;
+    for (const card of [{ code: accents }, { text: accents }, { text: `\`\`\`\n${accents}\n\`\`\`` }]) {
+      const rendered = render({ kind: "text", tone: "info", ...card });
+      expectSendable(rendered);
+      expect(rendered.messages.map(seen).join("").split("\u0301")).toHaveLength(10_001);
+    }
+  });
+
+  test("a long answer of a model loses nothing either", () => {
+    const words = Array.from({ length: 12_000 }, (_, one) => `w${one}`);
+    const { messages } = render({ kind: "text", tone: "info", text: words.join(" ") });
+    const shown = new Set(messages.flatMap((one) => seen(one).split(/\s+/)));
+    expect(words.filter((word) => !shown.has(word))).toEqual([]);
+  });
+
   test("nothing in it is markup", () => {
     const tricky = "*bold* _it_ `code` ~s~ <http://x|y> <!here> &amp; :smile:";
     const rendered = render(text({ text: tricky }));
