@@ -84,6 +84,41 @@ describe("kill -9 with one approval pending and one command running", () => {
   });
 });
 
+async function killWhilePutOff(env: Record<string, string>): Promise<void> {
+  product = await productLives({ config: { ...ASK, approvals: { snoozeSec: 3 } }, env });
+  const before = await product.person();
+  const command = "echo ran >> put-off";
+  await before.say(`/exec ${command}`);
+  const { approvalId } = await before.request(command);
+  const snooze = { kind: "approval-action", action: "snooze", approvalId } as const;
+  await before.press(snooze);
+  await before.see("approval", (card) => card.approvalId === approvalId && card.snoozes?.length === 1);
+  await product.kill();
+  await before.leave();
+  await product.start();
+
+  const after = await product.person();
+  const again = await after.see("approval", (card) => card.snoozes?.[0]?.over === true);
+  expect(again).toMatchObject({ approvalId, state: "pending" });
+  await after.see("text", ({ text }) => text === `Request ${again.slug} is asked again below.`);
+  expect(after.screen().filter(({ kind }) => kind === "approval")).toHaveLength(1);
+  await after.decide(again, "allow-once");
+  await after.ended(command);
+  expect(await readFile(join(product.workspace, "put-off"), "utf8")).toBe("ran\n");
+}
+
+describe("kill -9 while a request is put off", () => {
+  it("embedded: it is asked again once after the restart, as a new message, and decided there", () =>
+    killWhilePutOff({}));
+
+  requireOrSkip("redis-server", redisAvailable)("with REDIS_URL", () => {
+    it("it is asked again once after the restart, as a new message, and decided there", async () => {
+      redis = await startRedis({ persist: true });
+      await killWhilePutOff({ REDIS_URL: redis.url });
+    });
+  });
+});
+
 describe("starting and stopping", () => {
   it("mq-graceful-shutdown: SIGTERM ends children, keeps what waits, and exits 0 within 10 s", async () => {
     product = await productLives({ config: ASK });
