@@ -4,6 +4,7 @@
  * had been begun before it is begun.
  */
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, type ToolSet, tool } from "ai";
+import { timeLimit } from "../core/time-limit.ts";
 import type { TurnLimits } from "./settings.ts";
 import { bounded, boundedInput, type CallResult, callLabel, inWords, resultPart } from "./tool-results.ts";
 import type { ToolDescription } from "./tool-schemas.ts";
@@ -57,6 +58,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
   for (let step = 1; step <= limits.maxSteps; step++) {
     signal.throwIfAborted();
     const isLast = step === limits.maxSteps && step > 1;
+    const limit = timeLimit(limits.stepTimeoutSec * 1000, signal);
     const answer = await generateText({
       model: options.model,
       system: isLast ? `${options.system}\n\n${LAST_STEP}` : options.system,
@@ -65,8 +67,8 @@ export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
       tools,
       maxOutputTokens: limits.maxOutputTokens,
       maxRetries: limits.maxRetries,
-      abortSignal: AbortSignal.any([signal, AbortSignal.timeout(limits.stepTimeoutSec * 1000)]),
-    });
+      abortSignal: limit.signal,
+    }).finally(limit.done);
     const { inputTokens = 0, outputTokens = 0 } = answer.usage;
     options.onUsage?.({ input: inputTokens, output: outputTokens });
     const calls = answer.toolCalls;

@@ -1,6 +1,8 @@
 /** An agent in the web chat: the genuine AI SDK against a provider of ours that refuses what the real ones refuse. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type ModelApi,
@@ -322,6 +324,20 @@ export function agentsInChats(mode: string, api: ModelApi, optionsFor: () => Pro
         expect(request(0).tools.map((tool) => tool.name)).toEqual(["exec", "process", "apply_patch"]);
         expect(request(1).lastResults[0]).toContain(`A patched${chats}.txt`);
         expect(await file(`patched${chats}.txt`)).toBe("by the agent\n");
+      });
+    });
+
+    describe("a provider that never answers", () => {
+      beforeAll(() => up(config({ stepTimeoutSec: 1, maxRetries: 0 })), 60_000);
+
+      it("is waited for as long as agents.defaults.turn.stepTimeoutSec says, whenever the garbage is collected", async () => {
+        setFlagsFromString("--expose-gc");
+        const collecting = setInterval(runInNewContext("gc") as () => void, 100);
+        model.script({ text: "Too late.", delayMs: 60_000 });
+        await me.say("anybody there?");
+        await says(/No answer: .*Nothing was run\./);
+        clearInterval(collecting);
+        expect(JSON.stringify(me.screen())).not.toContain("Too late.");
       });
     });
 

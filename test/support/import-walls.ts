@@ -29,6 +29,7 @@ const NEUTRAL = [
   "core/lanes.ts",
   "core/nearest.ts",
   "core/pause.ts",
+  "core/time-limit.ts",
   "core/duration.ts",
   "core/words",
 ];

@@ -6,6 +6,7 @@
 
 import type { SocketModeReceiver } from "@slack/bolt";
 import { pause } from "../../core/pause.ts";
+import { timeLimit } from "../../core/time-limit.ts";
 import { inEnglish, type Phrase, phrase, type Wording } from "../../core/words/phrase.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import type { ChannelStatus } from "../channel.ts";
@@ -162,7 +163,8 @@ export class SocketConnection {
 
   private async connect(): Promise<void> {
     const attempt = this.options.client.start();
-    const deadline = AbortSignal.any([AbortSignal.timeout(CONNECT_MS), this.stopping.signal]);
+    const limit = timeLimit(CONNECT_MS, this.stopping.signal);
+    const deadline = limit.signal;
     const late = new Promise<never>((_resolve, reject) => {
       deadline.addEventListener("abort", () => reject(new Error("no hello from Slack in time")), { once: true });
     });
@@ -172,6 +174,8 @@ export class SocketConnection {
       attempt.catch(() => {});
       if (deadline.aborted) await this.close();
       throw error;
+    } finally {
+      limit.done();
     }
   }
 

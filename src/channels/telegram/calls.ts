@@ -1,4 +1,5 @@
 /** One Bot API call to one chat, with the moves a chat can make under us. */
+import { ExecError } from "../../core/errors.ts";
 import type { Route } from "../../core/route.ts";
 import type { ChannelLog } from "../adapter-deps.ts";
 import { type Failure, failureOf } from "./errors.ts";
@@ -63,6 +64,7 @@ export class Calls {
       try {
         return await work(target);
       } catch (error) {
+        if (error instanceof ExecError) throw error;
         const failure = failureOf(error);
         if (failure.kind === "migrated" && attempts === 1) {
           await this.migrated(target.chatId, failure.toChatId);

@@ -2,6 +2,7 @@
 import type { Api } from "grammy";
 import type { Message } from "grammy/types";
 import type { Card } from "../../core/cards.ts";
+import { ExecError } from "../../core/errors.ts";
 import type { MessageRef, Outbound, SendResult } from "../../core/outbound.ts";
 import type { Route } from "../../core/route.ts";
 import { messagesFor } from "../../core/words/messages.ts";
@@ -210,6 +211,8 @@ export class Outgoing {
 
   #result(error: unknown, chatId: string, doing: "send" | "edit"): SendResult {
     if (error instanceof NotYet) return { kind: "retry", afterMs: error.afterMs, why: error.message };
+    // A card that can not be drawn as Telegram takes it: whoever can act on it is told, and nothing was sent.
+    if (error instanceof ExecError) return { kind: "permanent", why: error.message };
     const failure = error instanceof Failed ? error.failure : failureOf(error);
     const why = describeError(error instanceof Failed ? error.cause : error, this.#options.redactor);
     switch (failure.kind) {

@@ -6,6 +6,7 @@
 import type { Api } from "grammy";
 import type { Update } from "grammy/types";
 import { pause } from "../../core/pause.ts";
+import { timeLimit } from "../../core/time-limit.ts";
 import { describeError } from "../adapter-deps.ts";
 import type { Redactor } from "../text/redact.ts";
 import { failureOf } from "./errors.ts";
@@ -93,15 +94,23 @@ export class Poller {
   /** A poll that Telegram never answers is given up a little after it should have ended. */
   async #poll(): Promise<Update[]> {
     const seconds = this.#probing ? 0 : (this.#options.pollSeconds ?? POLL_SECONDS);
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(seconds * 1000 + POLL_GRACE_MS)]);
-    return this.#options.api.getUpdates(
-      {
-        ...(this.#offset === undefined ? {} : { offset: this.#offset }),
-        timeout: seconds,
-        allowed_updates: [...ALLOWED_UPDATES],
-      },
-      signal as never,
-    );
+    return this.#ask(seconds, seconds * 1000 + POLL_GRACE_MS, this.#stop.signal);
+  }
+
+  async #ask(seconds: number, withinMs: number, stop: AbortSignal): Promise<Update[]> {
+    const limit = timeLimit(withinMs, stop);
+    try {
+      return await this.#options.api.getUpdates(
+        {
+          ...(this.#offset === undefined ? {} : { offset: this.#offset }),
+          timeout: seconds,
+          allowed_updates: [...ALLOWED_UPDATES],
+        },
+        limit.signal as never,
+      );
+    } finally {
+      limit.done();
+    }
   }
 
   async #take(update: Update): Promise<void> {
@@ -131,15 +140,7 @@ export class Poller {
       await pause(PEEK_MS, signal);
       if (signal.aborted) return;
       try {
-        const waiting = await this.#options.api.getUpdates(
-          {
-            ...(this.#offset === undefined ? {} : { offset: this.#offset }),
-            timeout: 0,
-            allowed_updates: [...ALLOWED_UPDATES],
-          },
-          AbortSignal.any([signal, AbortSignal.timeout(POLL_GRACE_MS)]) as never,
-        );
-        this.#options.onSeen(waiting);
+        this.#options.onSeen(await this.#ask(0, POLL_GRACE_MS, signal));
       } catch {
         // The next poll meets the same trouble and tells of it.
       }

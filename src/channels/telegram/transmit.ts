@@ -1,6 +1,7 @@
 /** The calls that write to a chat, each within the account's send rate, each once more as plain text when its markup is refused. */
 import { type Api, InputFile } from "grammy";
 import type { InlineKeyboardMarkup, Message } from "grammy/types";
+import { ExecError } from "../../core/errors.ts";
 import type { MessageRef } from "../../core/outbound.ts";
 import { type ChannelLog, describeError } from "../adapter-deps.ts";
 import { paced } from "../pacing/paced.ts";
@@ -9,7 +10,7 @@ import type { Redactor } from "../text/redact.ts";
 import { Turns } from "../turns.ts";
 import { type Calls, Failed, replyOf, type Target, threadOf, timeout } from "./calls.ts";
 import { failureOf } from "./errors.ts";
-import { MAX_CAPTION } from "./limits.ts";
+import { MAX_CAPTION, MAX_TEXT } from "./limits.ts";
 import { italic, lines, type Rich, text } from "./markup.ts";
 import { lanesOf, type TelegramRates } from "./rates.ts";
 
@@ -86,6 +87,7 @@ export class Transmit {
   text(target: Target, body: Rich, keyboard: InlineKeyboardMarkup | undefined, turn: Turn): Promise<Message> {
     return this.#send("text", target, turn, (at, html) => {
       const shown = at.topicGone ? lines([body, italic(text(this.#options.topicGone))]) : body;
+      assertFits(shown);
       return this.#options.api.sendMessage(
         at.chatId,
         html ? shown.html : shown.plain,
@@ -147,6 +149,7 @@ export class Transmit {
   }
 
   #editCall(ref: MessageRef, body: Rich, keyboard: InlineKeyboardMarkup | undefined): MarkedCall<unknown> {
+    assertFits(body);
     return (at, html) =>
       this.#options.api.editMessageText(
         at.chatId,
@@ -202,6 +205,12 @@ async function unlessUnchanged(edit: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (kindOf(error) !== "unchanged") throw error;
   }
+}
+
+/** Telegram cuts or refuses what is longer; neither may happen unseen (openclaw 95878). */
+function assertFits(body: Rich): void {
+  if (body.plain.length <= MAX_TEXT) return;
+  throw new ExecError("internal", `A message of ${body.plain.length} characters; Telegram takes ${MAX_TEXT}.`);
 }
 
 function chatOf(ref: MessageRef): Target {

@@ -130,6 +130,28 @@ export function resolveSecrets(
     },
   );
 
+  const bots = (
+    channel: string,
+    token: string,
+    accounts: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  ) => {
+    const first = new Map<string, string>();
+    for (const [id, secrets] of Object.entries(accounts)) {
+      const secret = secrets[token];
+      if (secret === undefined) continue;
+      const other = first.get(secret);
+      first.set(secret, other ?? id);
+      if (other === undefined) continue;
+      problems.push({
+        at: ["channels", channel, "accounts", id, token],
+        message: `this is the bot of the account "${other}" too, and one bot can not be two accounts; remove one of them`,
+      });
+    }
+  };
+  // Two connections of one bot end each other for ever (Telegram) or hear everything twice (Discord).
+  bots("telegram", "botToken", telegram as never);
+  bots("discord", "token", discord as never);
+
   const models: Record<string, string> = {};
   for (const [name, provider] of Object.entries(config.models.providers)) {
     const key = resolve(["models", "providers", name, "apiKey"], provider.apiKey);

@@ -2,15 +2,21 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Api } from "grammy";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NativeCommand } from "../../../src/channels/adapter-deps.ts";
 import { encodeAction } from "../../../src/channels/cards/action-codec.ts";
 import type { Inbound, MessageRef, Outbound } from "../../../src/channels/channel.ts";
+import { SendBudget } from "../../../src/channels/pacing/send-budget.ts";
 import {
   createTelegramChannel,
   type TelegramAccount,
   type TelegramChannel,
 } from "../../../src/channels/telegram/adapter.ts";
+import { Calls } from "../../../src/channels/telegram/calls.ts";
+import { text as plain } from "../../../src/channels/telegram/markup.ts";
+import { DEFAULT_RATES } from "../../../src/channels/telegram/rates.ts";
+import { Transmit } from "../../../src/channels/telegram/transmit.ts";
 import { createRedactor } from "../../../src/channels/text/redact.ts";
 import { COMMANDS as PRODUCT_COMMANDS } from "../../../src/commands/registry.ts";
 import type { Card } from "../../../src/core/cards.ts";
@@ -456,7 +462,41 @@ describe("telegram adapter: out", () => {
   });
 });
 
+describe("telegram adapter: what Telegram would cut", () => {
+  it("is an error of ours that names the limit, and goes out in no form", async () => {
+    await connected();
+    const api = new Api(emulator.token, { apiRoot: emulator.url });
+    const transmit = new Transmit({
+      ...{ api, log, redactor: createRedactor([]), topicGone: "", rates: DEFAULT_RATES },
+      calls: new Calls(log, () => {}),
+      budget: new SendBudget(systemClock),
+      onSent: () => {},
+    });
+    const turn = { id: "t", urgency: "answer" } as const;
+    const to = { chatId: ALICE, threadId: undefined, replyToId: undefined };
+    const long = plain("x".repeat(4_097));
+    await expect(transmit.text({ ...to }, long, undefined, turn)).rejects.toThrow(
+      "4097 characters; Telegram takes 4096",
+    );
+    const ref = { channel: "telegram", accountId: "default", chatId: ALICE, messageId: "1" } as const;
+    await expect(transmit.edit(ref, long, undefined, turn)).rejects.toThrow("4096");
+    expect(emulator.journal.calls("sendMessage")).toEqual([]);
+    await transmit.text({ ...to }, plain("x".repeat(4_096)), undefined, turn);
+  });
+});
+
 describe("telegram adapter: connection", () => {
+  it("a poll that is never answered is given up, and the next one hears what was said meanwhile", async () => {
+    await connected({ pollSeconds: 1 });
+    await emulator.waitUntil(() => (emulator.updates.polls > 0 ? true : undefined));
+    // As a connection that has died without a word.
+    emulator.fail("getUpdates", { holdReplyMs: 60_000 });
+    await emulator.waitUntil(() => (emulator.journal.calls("getUpdates").length > 1 ? true : undefined), 10_000);
+    await emulator.say(ALICE, ALICE, "are you there");
+    await expect.poll(() => events.length, { timeout: 40_000 }).toBe(1);
+    expect(log.lines.some((one) => one.message === "Polling Telegram failed.")).toBe(true);
+  }, 60_000);
+
   it("error-object-leaks-token: a refused token is final and is told without the token", async () => {
     await connected({ token: "7000000001:AAwrongwrongwrongwrongwrongwrongwro" });
     expect(channel.status()).toMatchObject({

@@ -292,6 +292,38 @@ describe("secrets", () => {
     expect(secrets.telegram.default?.botToken).toBe("1:mine");
   });
 
+  test("one bot is one account: the same token twice is refused, whatever it is written as (tg-409-self-conflict)", async () => {
+    const home = scratch();
+    home.write(`{ channels: {
+      telegram: { botToken: "7:x", accounts: { ops: { botToken: "env:OPS" } } },
+      discord: { accounts: { a: { token: "d.1.x" }, b: { token: "d.1.x" }, c: { token: "d.2.x" } } },
+    } }`);
+    const problems = await home.bad({ OPS: "7:x" });
+    expect(problems).toMatchObject([
+      {
+        path: "channels.telegram.accounts.ops.botToken",
+        message: expect.stringContaining('the account "default" too'),
+      },
+      { path: "channels.discord.accounts.b.token", message: expect.stringContaining('the account "a" too') },
+    ]);
+    expect(JSON.stringify(problems)).not.toContain("7:x");
+  });
+
+  test.each([
+    [{ webhookPath: "/healthz" }, "webhookPath", "answered by the gateway itself"],
+    [{ apiRoot: "https://api.example.org/bot7:abc" }, "apiRoot", "the root alone"],
+    [{ apiRoot: "https://api.example.org/bot" }, "apiRoot", "the root alone"],
+    [{ apiRoot: "https://api.example.org/bot-api" }, undefined, ""],
+  ])("Telegram addresses: %j", async (keys, key, why) => {
+    const home = scratch();
+    home.write(JSON.stringify({ channels: { telegram: { botToken: "7:x", ...keys } } }));
+    if (key === undefined) await home.good();
+    else
+      expect(await home.bad()).toMatchObject([
+        { path: `channels.telegram.${key}`, message: expect.stringContaining(why) },
+      ]);
+  });
+
   test("a variable belongs to the default account only", async () => {
     const home = scratch();
     home.write(`{ channels: { telegram: { accounts: { work: {} } } } }`);

@@ -34,6 +34,10 @@ const telegramDefaults = {
   webhookPort: 8787,
 } as const;
 
+/** Reserved on the webhook's port. */
+const HEALTH_PATH = "/healthz";
+const TOKEN_IN_ROOT = /\/bot(?:\d+:|<|\/?$)/i;
+
 const telegramRoomShape = {
   enabled: flag("Answer here."),
   requireMention: flag("Only when addressed."),
@@ -130,6 +134,20 @@ export const telegramChannel = telegramKeys
   .check(({ value, issues }) => {
     for (const { keys, at } of layered<TelegramKeys>(value)) {
       checkDms(keys, at, issues);
+      if (keys.webhookPath === HEALTH_PATH)
+        complain(
+          issues,
+          at("webhookPath"),
+          keys.webhookPath,
+          `\`${HEALTH_PATH}\` is answered by the gateway itself; choose another path`,
+        );
+      if (keys.apiRoot !== undefined && TOKEN_IN_ROOT.test(keys.apiRoot))
+        complain(
+          issues,
+          at("apiRoot"),
+          keys.apiRoot,
+          "the root alone, without `/bot<token>`: the token belongs into `botToken`",
+        );
       for (const [index, entry] of (keys.groupAllowFrom ?? []).entries()) {
         if (!entry.startsWith("-")) continue;
         const message = "this is a group; list people here, and name the group under `groups`";
