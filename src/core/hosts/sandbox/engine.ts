@@ -18,12 +18,15 @@ const RETRY_FIRST_MS = 2_000;
 const RETRY_MOST_MS = 60_000;
 /** Somebody may take away what it needs: a sandbox that worked is tried again after this long. */
 const WORKED_MS = 10 * 60_000;
+const SETPRIV = "/usr/bin/setpriv";
 /** Before anything on PATH. */
 const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 export interface Engine {
   /** Starts it. */
   readonly bash: string;
+  /** Where it can tell the kernel to end what it starts with its parent (util-linux 2.33). */
+  readonly setpriv?: string;
   readonly bwrap: string;
   readonly features: Features;
   /** `env` in the sandbox can give signals their own reaction back. */
@@ -102,11 +105,13 @@ export class EngineProbe {
     const { path, bwrap: given } = this.#options;
     const bwrap = given ?? findOnPath("bwrap", [...SYSTEM_FOLDERS, ...path], isExecutableFile);
     if (bwrap === undefined) return { problem: phrase("sandbox.why.missing") };
-    const bash = findOnPath("bash", [...SYSTEM_FOLDERS, ...path], isExecutableFile);
+    // Inside as well, where only the system's own folders are.
+    const bash = findOnPath("bash", SYSTEM_FOLDERS, isExecutableFile);
     if (bash === undefined) return { problem: phrase("sandbox.why.bash") };
-    const [help, signals] = await Promise.all([
+    const [help, signals, death] = await Promise.all([
       run(bwrap, ["--help"], this.#answerMs),
       run("/usr/bin/env", ["--default-signal=TERM", "/bin/true"], this.#answerMs),
+      run(SETPRIV, ["--pdeathsig", "KILL", "/bin/true"], this.#answerMs),
     ]);
     if (help.kind !== "ended") return { problem: problemOf(help, this.#answerMs) };
     const offers = (option: string): boolean => new RegExp(`^\\s*${option}\\s`, "m").test(help.output);
@@ -117,6 +122,7 @@ export class EngineProbe {
         bash,
         bwrap,
         features: { disableUserns: offers("--disable-userns"), sizes: offers("--size") },
+        ...(death.kind === "ended" && death.code === 0 ? { setpriv: SETPRIV } : {}),
         graceful: signals.kind === "ended" && signals.code === 0,
       },
     };

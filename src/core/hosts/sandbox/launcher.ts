@@ -14,17 +14,30 @@ import { ExecError } from "../../errors.ts";
 import { phrase } from "../../words/phrase.ts";
 
 /**
- * Arguments: the file with the options, the one with the filter or nothing, the groups to enter (their `cgroup.procs`), `--`, the command. What this gateway
- * was itself started with, sockets of a service manager or a pipe of its starter, is closed: in a sandbox it would be a
- * way out. bash, because other shells know descriptors up to 9 only.
+ * Arguments: our pid, the file with the options, the one with the filter or nothing, the groups to enter (their
+ * `cgroup.procs`), `--`, the command. What this gateway was itself started with, sockets of a service manager or a pipe
+ * of its starter, is closed: in a sandbox it would be a way out. bash, because other shells know descriptors up to 9 only.
  */
 const START = [
+  '[ "$PPID" = "$1" ] || exit 125; shift',
   'exec 9<"$1"; exec 8<&-; [ -z "$2" ] || exec 8<"$2"; shift 2',
   `for f in /proc/self/fd/*; do f=\${f##*/}; case $f in 0|1|2|8|9) ;; *) exec {f}>&- ;; esac; done`,
   'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done',
   'shift; exec "$@"',
 ].join("\n");
+/**
+ * bubblewrap ends with its parent only once it has asked the kernel for it, twice: outside, and for its helper inside,
+ * which does so beside the start of the command. A gateway that is killed before would leave the command running. So
+ * outside the wish is made before anything else (`setpriv`), and the parent is looked at after it. Inside, the command
+ * waits until the helper has made it, which is seen by the filter that the helper takes on next, and begins only if the
+ * other end of its output is there still.
+ */
+const HELPER_READY =
+  "for ((i = 0; ; i++)); do read -r -d '' s </proc/1/status; [[ $s == *Seccomp:?2* ]] && break; ((i < 100000)) || exit 125; done";
+const IF_WANTED = '[ -t 1 ] || ! read -r -t 0 -u 1 || exit 125; exec "$@"';
 const SIGNALS = ["HUP", "INT", "QUIT", "TERM"];
+
+const SCRIPT = ["--noprofile", "--norc", "-c"];
 
 export interface Launch {
   readonly file: string;
@@ -37,6 +50,8 @@ export interface LaunchOptions {
   /** Where a file can be made for a moment; only we may write there. */
   readonly folder: string;
   readonly bash: string;
+  /** Absent: where it is not installed, or too old. */
+  readonly setpriv?: string | undefined;
   readonly bwrap: string;
   readonly options: readonly string[];
   /** File with the filter of system calls. */
@@ -55,15 +70,22 @@ export function prepareLaunch(launch: LaunchOptions): Launch {
     throw new ExecError("env-invalid", phrase("error.nul", { parameter: "env" }));
   }
   const fd = openNameless(launch.folder, launch.options.map((option) => `${option}\0`).join(""));
-  const inner = launch.graceful
-    ? ["/usr/bin/env", `--default-signal=${SIGNALS.join(",")}`, ...launch.command]
-    : launch.command;
+  const inner = [
+    ...[launch.bash, ...SCRIPT, `${launch.filter === undefined ? "" : `${HELPER_READY}\n`}${IF_WANTED}`, "sandbox"],
+    // bash counts itself; nobody asked for that.
+    ...(launch.graceful ? ["/usr/bin/env", "-u", "SHLVL", "-u", "_", `--default-signal=${SIGNALS.join(",")}`] : []),
+    ...launch.command,
+  ];
+  const [first, ...rest] =
+    launch.setpriv === undefined ? [launch.bash] : [launch.setpriv, "--pdeathsig", "KILL", launch.bash];
   return {
-    file: launch.bash,
+    file: first,
     args: [
-      ...["--noprofile", "--norc", "-c"],
+      ...rest,
+      ...SCRIPT,
       launch.graceful ? `trap '' ${SIGNALS.join(" ")}\n${START}` : START,
       "sandbox",
+      String(process.pid),
       `/proc/${process.pid}/fd/${fd}`,
       launch.filter ?? "",
       ...launch.groups,

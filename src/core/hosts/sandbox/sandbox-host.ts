@@ -62,6 +62,7 @@ export function createSandboxHost({ supervisor, sandboxes }: SandboxHostOptions)
         launch = prepareLaunch({
           folder: sandboxes.launchFolder(place),
           bash: engine.bash,
+          setpriv: engine.setpriv,
           bwrap: engine.bwrap,
           options,
           filter: layout.filter,

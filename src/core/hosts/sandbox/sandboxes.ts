@@ -131,6 +131,7 @@ export class Sandboxes {
         return prepareLaunch({
           folder,
           bash: engine.bash,
+          setpriv: engine.setpriv,
           bwrap: engine.bwrap,
           options: bwrapOptions(layout, engine.features, start),
           filter: layout.filter,
