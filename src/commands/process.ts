@@ -59,7 +59,12 @@ export const process: CommandDefinition = {
     const rows = parsed.call.action === "list" ? ((result.details.sessions ?? []) as readonly SessionRow[]) : [];
     if (rows.length > 0) {
       await reply(
-        { kind: "text", tone: "info", title: phrase("process.title"), fields: rows.map(fieldOf) },
+        {
+          kind: "text",
+          tone: "info",
+          title: phrase("process.title"),
+          fields: rows.map((row) => fieldOf(row, services.mask)),
+        },
         { private: !isShared },
       );
       return;
@@ -98,7 +103,7 @@ async function offered(typed: string, { agentId, services, offer }: CommandConte
       if (rows.length === 0) return false;
       await offer({
         title: phrase("process.title"),
-        fields: rows.map(fieldOf),
+        fields: rows.map((row) => fieldOf(row, services.mask)),
         form: "/process <action> <session>",
         choices: rows.map(({ sessionId }) => ({ label: sessionId, args: sessionId })),
       });
@@ -122,7 +127,7 @@ async function offered(typed: string, { agentId, services, offer }: CommandConte
       if (!row) return false;
       await offer({
         title: phrase("process.what", { session: row.sessionId }),
-        fields: [fieldOf(row)],
+        fields: [fieldOf(row, services.mask)],
         form: `/process <action> ${row.sessionId}`,
         choices: OFFERED_ACTIONS.filter((action) => fits(action, row.status)).map((action) => ({
           label: action,
@@ -178,9 +183,17 @@ interface SessionRow {
   readonly gatewayId?: string;
 }
 
-function fieldOf(row: SessionRow): { readonly label: string; readonly value: Wording; readonly note: Wording } {
+function fieldOf(
+  row: SessionRow,
+  mask: (text: string) => string,
+): { readonly label: string; readonly value: Wording; readonly note: Wording } {
   const told = { status: phrase(`process.status.${row.status}`), time: formatDuration(row.runtimeMs) };
-  const command = cutMiddle((row.name || row.command).replace(/\s+/g, " ").trim(), LISTED_COMMAND_CHARS);
+  const command = cutMiddle(
+    mask(row.name || row.command)
+      .replace(/\s+/g, " ")
+      .trim(),
+    LISTED_COMMAND_CHARS,
+  );
   return {
     label: row.sessionId,
     value:

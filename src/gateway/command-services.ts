@@ -24,6 +24,7 @@ export interface CommandServicesOptions
   readonly elsewhere: Elsewhere;
   readonly agents: Pick<Turns, "stop" | "forget">;
   readonly policy: PolicyService;
+  readonly mask: CommandServices["mask"];
   readonly policyChanges: Pick<PolicyChanges, "record">;
   readonly readiness: Readiness;
 }
@@ -53,6 +54,7 @@ export function createCommandServices(options: CommandServicesOptions): CommandS
     forgetConversation: agents.forget,
     policy: policy.fields,
     loosening: policy.loosening,
+    mask: options.mask,
     policyChanged: policyChanges.record,
     async explain(command, scope) {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });

@@ -16,6 +16,7 @@ export interface CompletionsOptions {
   readonly sessions: ProcessSessions;
   /** Connected nodes. */
   readonly nodes: () => readonly { readonly id: string; readonly name: string }[];
+  readonly mask: (text: string) => string;
 }
 
 export type Completions = (
@@ -23,16 +24,25 @@ export type Completions = (
   by: { readonly actor: Actor; readonly route?: Route },
 ) => Promise<ReturnType<typeof complete>>;
 
-export function createCompletions({ config, access, approvals, sessions, nodes }: CompletionsOptions): Completions {
+export function createCompletions({
+  config,
+  access,
+  approvals,
+  sessions,
+  nodes,
+  mask,
+}: CompletionsOptions): Completions {
   return async (text, { actor, route }) =>
     complete(text, {
       commands: COMMANDS,
       rank: await access.rank(actor, route),
       nodes: nodes(),
-      sessions: sessions.list(`agent:${defaultAgentId(config())}`).map((one) => ({ id: one.id, label: one.name })),
+      sessions: sessions
+        .list(`agent:${defaultAgentId(config())}`)
+        .map((one) => ({ id: one.id, label: mask(one.name) })),
       approvals: (await decidableBy(approvals, access, actor, route)).map((record) => ({
         slug: slugOf(record.id),
-        command: record.request.command,
+        command: mask(record.request.command),
       })),
     });
 }

@@ -37,6 +37,8 @@ export interface GatewayExecOptions {
   readonly modelKeys: Readonly<Record<string, string>>;
   /** Of the environment; absent: the built-in default. */
   readonly yieldMs: number | undefined;
+  /** For what is written where people look: no secret. */
+  readonly mask: (text: string) => string;
   /** Shows the card of a request. */
   readonly announce: (record: ApprovalRecord) => Promise<void>;
   /** Who sees that card. */
@@ -62,7 +64,8 @@ export function createGatewayExec(options: GatewayExecOptions): ExecTool {
     elevated: async () => ({
       refused: phrase("error.elevated"),
     }),
-    noteUse(decision, command, agentId) {
+    noteUse(decision, typed, agentId) {
+      const command = options.mask(typed);
       for (const { entry, resolvedPath } of decision.segments) {
         if (entry) approvalsFile.noteUse({ agentId, rule: entry, command, ...(resolvedPath ? { resolvedPath } : {}) });
       }

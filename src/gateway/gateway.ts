@@ -135,7 +135,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { store, queue } = state;
   const redactor = createRedactor([...loaded.secrets.values, ...(options.token ? [options.token] : [])]);
-  const trail = createAudit({ store, clock, gatewayId, redact: (text) => redactor.redact(text).text });
+  const mask = (text: string) => redactor.redact(text).text;
+  const trail = createAudit({ store, clock, gatewayId, redact: mask });
   const audit = loggedAudit(trail, logger);
   const metrics = createMetrics();
   const sessions = createSessions(store, clock);
@@ -227,6 +228,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     approvals,
     sessions: processSessions,
     nodes: () => nodes.names(),
+    mask,
   });
   const webChannel = new WebChannel({
     store,
@@ -287,6 +289,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sessions: processSessions,
   });
   const exec = createGatewayExec({
+    mask,
     ...{ config, stateDir, audit, logger, sessions, approvals, approvalsFile, policy, runs, sandboxes },
     nodes: nodes.exec,
     modelKeys: loaded.secrets.models,
@@ -380,7 +383,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onEnd: ({ trigger, state: outcome }) => metrics.turns.inc({ trigger, outcome }),
     onTrouble: (why) => logger.warn(why),
   });
-  const runLog = createRunLog({ runs, sessions: processSessions, redact: (text) => redactor.redact(text).text });
+  const runLog = createRunLog({ runs, sessions: processSessions, redact: mask });
 
   const about = { version, gatewayId, startedAtMs };
   const readiness = new Readiness({ store, queue, cluster, approvalsFile, channels, clock, ...about });
@@ -391,7 +394,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const services = createCommandServices({
     ...{ config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters },
-    ...{ access, elsewhere, agents, policy, policyChanges, readiness },
+    ...{ access, elsewhere, agents, policy, policyChanges, readiness, mask },
     allowlist: createAllowlistDesk({ config, stateDir, home: loaded.home, newId, approvalsFile, searchPath }),
   });
   const ingress: Ingress = createIngress({

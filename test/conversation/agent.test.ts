@@ -115,6 +115,28 @@ describe.each(PLATFORMS)("an agent among people on %s", (_name, open) => {
     const done = await on.shows(spot.readIn, [`${mark}: done.`]);
     expect([said.thread, card.thread, done.thread]).toEqual([spot.thread, spot.thread, spot.thread]);
   });
+
+  it("approval-followup-route: what it asks for when it is woken is asked in that thread too, under its own command", async () => {
+    const { place } = on;
+    const [first, next] = [on.freshFile("first"), on.freshFile("next")];
+    const mark = on.fresh("in-a-row");
+    const spot = await place.openThread(place.guest);
+    model().think(({ lastUser, lastResults }) => {
+      if (lastResults.length > 0) return { text: `${mark}: asked.` };
+      return lastUser.includes("Exec finished") && lastUser.includes(first)
+        ? exec(`touch ${next}`)
+        : exec(`touch ${first}; echo ${first}`);
+    });
+    await place.say(place.guest, spot.chat, "@bot do one, then the other", spot.thread);
+    const one = await on.request(spot.readIn, first);
+    await on.press(one, "once");
+    const other = await on.request(spot.readIn, next);
+    expect(other.thread).toBe(spot.thread);
+    expect(other.text).not.toContain(first);
+    model().think(() => ({ text: `${mark}: done.` }));
+    await on.press(other, "deny");
+    await on.decided(other);
+  });
 });
 
 describe.each(PLATFORMS)("an agent whose request no chat can show on %s", (name, open) => {

@@ -106,6 +106,27 @@ describe.each(EVERYWHERE)("questions on %s", (_name, open) => {
     await answers(place.guest, "a command starts with /exec");
   });
 
+  it("exec-override-tighten-ignored: /exec security=deny refuses what ran before, and says what holds now", async () => {
+    const { place } = on;
+    const direct = place.direct(place.owner);
+    const before = place.screen(place.owner, direct).length;
+    const since = () => place.screen(place.owner, direct).slice(before);
+    const typed = (text: string) => place.say(place.owner, direct, place.name === "slack" ? text : `/${text}`);
+    await typed("exec security=full ask=off");
+    await eventually(() => /security\W+full/.test(since()), WAIT_MS);
+    await typed("exec security=deny");
+    await eventually(() => /security\W+deny[\s\S]*exec in this session/.test(since()), WAIT_MS);
+    const file = on.freshFile("denied");
+    await typed(`exec touch ${file}`);
+    await eventually(() => /Not run|refus|denied|deny/i.test(since().split(file).at(-1) ?? ""), WAIT_MS);
+    expect(await on.workspaceFile(file)).toBeUndefined();
+    await typed("exec security=allowlist ask=on-miss");
+    await eventually(
+      () => /security\W+allowlist[\s\S]*exec in this session/.test(since().split(file).at(-1) ?? ""),
+      WAIT_MS,
+    );
+  });
+
   it("unbalanced-quote: a broken option line is refused with what is wrong", async () => {
     const { place } = on;
     await place.command(place.guest, place.room, "/exec timeout=-1 ls");

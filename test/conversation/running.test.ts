@@ -1,8 +1,11 @@
 /** What runs and what it says: where its end goes, how much of it is shown, and what is masked. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { eventually } from "../support/state.ts";
 import type { ShownMessage } from "./place.ts";
 import { EVERYWHERE, PLATFORMS } from "./places/places.ts";
-import { stage } from "./stage.ts";
+import { stage, WAIT_MS } from "./stage.ts";
 
 describe.each(PLATFORMS)("a thread on %s", (_name, open) => {
   const on = stage(open);
@@ -101,6 +104,58 @@ describe.each(EVERYWHERE)("secrets on %s", (_name, open) => {
     await on.shows(place.room, [mark, /exit|completed/i, "•••"], (message) => message.id !== card.id);
     expect(await on.written(file)).toBe(`${secret}\n`);
     for (const message of place.posted(place.owner, place.room)) expect(message.text).not.toContain(secret);
+  });
+
+  it("token-in-output: one that is printed in two pieces is masked, on the card, in the log and in /process", async () => {
+    const { place } = on;
+    const mark = on.fresh("pieces");
+    const [head, tail] = ["ghp_k9L8m7N6o5k9L8m7N6", "o5k9L8m7N6o5k9L8m7N6o5"];
+    const wait = `${mark}-go`.replace(/ /g, "-");
+    await place.command(
+      place.guest,
+      place.room,
+      `/exec echo ${mark}; printf ${head}; sleep 0.2; echo ${tail}; until [ -e ${wait} ]; do sleep 0.1; done`,
+    );
+    const card = await on.request(place.room, wait);
+    await on.press(card, "once");
+    const running = await on.shows(place.room, [mark, "•••"], ({ buttons }) => buttons.includes("Stop"));
+    const name = place.name === "web" ? "web" : place.name;
+    await place.say(place.owner, place.room, name === "slack" ? "@bot process list" : "@bot /process list");
+    const listed = await on.shows(place.room, ["Sessions of this agent", /running/], () => true, place.owner);
+    const session = /([a-z]+-[a-z]+(?:-\d+)?)\W+running/.exec(listed.text.replaceAll("\\", ""))?.[1] ?? "";
+    await place.say(place.owner, place.room, `@bot ${name === "slack" ? "" : "/"}process log ${session}`);
+    await eventually(
+      () => /•••/.test(place.screen(place.owner, place.room).split("process log").at(-1) ?? ""),
+      WAIT_MS,
+    );
+    await writeFile(join(on.gateway.stateDir, "workspace", wait), "");
+    await on.shows(
+      place.room,
+      [mark, /exit|completed/i],
+      ({ id, buttons }) => id === running.id && !buttons.includes("Stop"),
+    );
+    const screen = place.screen(place.owner, place.room);
+    expect(screen).not.toContain(head + tail);
+    expect(screen.replace(/[\s\S]*process log/, "")).not.toContain(tail);
+  });
+
+  it("secret-in-command-card: a rule remembers what it was used for without the secret, a list cuts none in half", async () => {
+    const { place } = on;
+    const path = join(on.gateway.stateDir, "exec-approvals.json");
+    const rules = {
+      version: 1,
+      agents: { "*": { allowlist: [{ id: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d", pattern: "printf" }] } },
+    };
+    await writeFile(path, JSON.stringify(rules), { mode: 0o600 });
+    const secret = `ghp_${"f5E4d3C2b1".repeat(4)}`;
+    const mark = on.fresh("listed");
+    await place.command(place.guest, place.room, `/exec printf '%s %s' ${secret} '${mark}'`);
+    await on.shows(place.room, [mark, /exit|completed/i, "•••"]);
+    await on.restart();
+    const kept = await readFile(path, "utf8");
+    expect(kept).toContain("lastUsedCommand");
+    expect(kept).toContain("•••");
+    expect(kept).not.toContain(secret);
   });
 
   it("token-in-output: the bot's own tokens reach neither the child nor the chat", async () => {
