@@ -1,13 +1,16 @@
 /** `openclaw-exec nodes`: machines that run commands for this gateway. */
 import { type Command, InvalidArgumentError } from "commander";
+import { defaultList } from "./default-list.ts";
 import type { Cli } from "./io.ts";
 
 export function define(command: Command, cli: Cli): void {
-  command.usage("<command>").helpCommand(false);
+  command.usage("[command]").helpCommand(false);
   const actions = () => import("./nodes-actions.ts");
+  defaultList(command, "Show paired nodes; so does nodes alone")
+    .option("--json", "as JSON")
+    .action(async (_typed: unknown, flags: { json?: boolean }) => cli.exit(await (await actions()).list(cli, flags)));
   for (const [name, about] of [
-    ["list", "Show paired nodes"],
-    ["status", "The same, with what runs there now"],
+    ["status", "Show paired nodes with what they may be used for and what runs there now"],
     ["pending", "Show who waits to be approved"],
   ] as const) {
     command

@@ -24,7 +24,6 @@ import {
   connectRequest,
   type FromNode,
   fromNode,
-  MAX_PAYLOAD_CHARS,
   NODE_PROTOCOL_VERSION,
   type NodeConnect,
   type NodeErrorBody,
@@ -335,9 +334,7 @@ export class NodeConnection {
     this.#invokes.delete(result.id);
     clearTimeout(open.timer);
     if (!result.ok) open.reject(refusedBy(this.#link?.name ?? "node", result.error));
-    else if (JSON.stringify(result.payload ?? null).length > MAX_PAYLOAD_CHARS) {
-      open.reject(new ExecError("payload-too-large", "The answer of the node is too large."));
-    } else open.resolve(result.payload);
+    else open.resolve(result.payload);
   }
 
   #invoke(command: string, params: unknown, timeoutMs: number): Promise<unknown> {
@@ -347,6 +344,12 @@ export class NodeConnection {
       return Promise.reject(new ExecError("rate-limited", phrase("error.node.silent", { node: name })));
     }
     const id = this.#parts.newId();
+    const frame: ToNode = { type: "event", event: "node.invoke.request", payload: { id, command, params, timeoutMs } };
+    const text = JSON.stringify(frame);
+    // A frame that the node may not take would end the connection, and with it what others run there.
+    if (Buffer.byteLength(text) > MAX_FRAME_BYTES) {
+      return Promise.reject(new ExecError("payload-too-large", phrase("error.node.tooLarge", { node: name })));
+    }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#invokes.delete(id);
@@ -355,7 +358,7 @@ export class NodeConnection {
         reject(new NodeTimeout(`${name} did not answer ${command} in ${timeoutMs} ms`));
       }, timeoutMs).unref();
       this.#invokes.set(id, { timer, resolve, reject });
-      this.#send({ type: "event", event: "node.invoke.request", payload: { id, command, params, timeoutMs } });
+      this.#sendText(text);
     });
   }
 

@@ -13,7 +13,8 @@ import { ShellSnapshots } from "../core/exec/shell-snapshot.ts";
 import { createGatewayHost } from "../core/hosts/gateway-host.ts";
 import { createLeftovers } from "../core/process/leftovers.ts";
 import { createSupervisor } from "../core/process/supervisor.ts";
-import { inEnglish, type Wording } from "../core/words/phrase.ts";
+import { inEnglish, phrase, type Wording } from "../core/words/phrase.ts";
+import { MAX_FRAME_BYTES } from "../protocol/frames.ts";
 import {
   type Hello,
   orderOf,
@@ -38,6 +39,8 @@ const JITTER = 0.5;
 const PAIRING_RETRY_MS = 10_000;
 /** How long the gateway may be away before what runs for it is stopped. */
 export const DEFAULT_GRACE_SEC = 120;
+/** The gateway takes frames of 1 MiB; the rest is for what is around the answer. */
+const MAX_ANSWER_BYTES = MAX_FRAME_BYTES - 4_096;
 const MINIMAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export interface NodeHostOptions {
@@ -155,7 +158,7 @@ export async function createNodeHost(options: NodeHostOptions): Promise<NodeHost
     const over = new AbortController();
     invokes.set(id, over);
     try {
-      send("node.invoke.result", { id, ok: true, payload: await perform(command, params, over.signal) });
+      send("node.invoke.result", { id, ok: true, payload: fits(await perform(command, params, over.signal)) });
     } catch (error) {
       send("node.invoke.result", { id, ok: false, error: errorOf(error) });
     } finally {
@@ -203,6 +206,12 @@ export async function createNodeHost(options: NodeHostOptions): Promise<NodeHost
 
   function send(event: string, payload: unknown): void {
     socket?.send(JSON.stringify({ type: "event", event, payload }));
+  }
+
+  /** An answer that the gateway may not take would end the connection: that it is too large is the answer then. */
+  function fits(payload: unknown): unknown {
+    if (Buffer.byteLength(JSON.stringify(payload)) <= MAX_ANSWER_BYTES) return payload;
+    throw new ExecError("payload-too-large", phrase("error.nodeRun.tooLarge"));
   }
 
   function auth() {

@@ -25,8 +25,6 @@ export const NODE_PROTOCOL_VERSION = 1;
 export const MAX_OUTPUT_PIECE_BYTES = 32 * 1024;
 /** Output sent and not yet acknowledged, per run; beyond it the program is made to wait. */
 export const OUTPUT_WINDOW_BYTES = 1024 * 1024;
-/** Answers of a node to one question, as JSON. */
-export const MAX_PAYLOAD_CHARS = 512 * 1024;
 /** Runs a node may report when it comes back. */
 export const MAX_KNOWN_RUNS = 512;
 

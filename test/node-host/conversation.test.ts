@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { PTY_COLS, PTY_ROWS } from "../../src/core/process/pty.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts";
 import { connected, startTestNode, type TestNode, type TestNodeOptions } from "../support/node.ts";
+import { redisAvailable, startRedis } from "../support/redis.ts";
+import { requireOrSkip } from "../support/require.ts";
 import { eventually } from "../support/state.ts";
 
 const parts: { stop(): Promise<void> }[] = [];
@@ -142,6 +144,20 @@ describe("a conversation with a node", () => {
     expect(existsSync(join(node.stateDir, "workspace", "ran"))).toBe(false);
   });
 
+  it("says so when a call is too large to send, and the node stays connected", async () => {
+    const { gateway, node } = await world(OPEN);
+    const env = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`BIG${index}`, "x".repeat(120_000)]));
+    const answer = await gateway.tool("exec", { command: "touch ran", host: "node", env });
+    expect(answer.body).toMatchObject({ ok: false });
+    const long = `echo ${"a b ".repeat(30_000)}`;
+    const looked = await gateway.tool("exec", { command: long, host: "node" });
+    expect(JSON.stringify(looked.body)).not.toContain("not connected");
+    const fine = await gateway.tool("exec", { command: "echo fine", host: "node" });
+    expect(JSON.stringify(fine.body)).toContain("fine");
+    expect(node.lines.filter((line) => line.startsWith("Connected to gateway"))).toHaveLength(1);
+    expect(existsSync(join(node.stateDir, "workspace", "ran"))).toBe(false);
+  });
+
   it("a file changed between approval and run keeps the command from running", async () => {
     const { gateway, node } = await world();
     const script = join(node.stateDir, "workspace", "job.sh");
@@ -212,5 +228,20 @@ describe("a conversation with a node", () => {
     await person.say("/exec explain touch explained");
     await person.see("text", (one) => one.code === "touch explained");
     expect(existsSync(join(node.stateDir, "workspace", "explained"))).toBe(false);
+  });
+});
+
+requireOrSkip("redis-server", redisAvailable)("a node of a gateway with its state in Redis", () => {
+  it("is paired, asked and told as with the embedded state", async () => {
+    const redis = await startRedis();
+    parts.push(redis);
+    const { gateway } = await world({}, {}, { redisUrl: redis.url });
+    const person = await gateway.person();
+    await person.say("/exec host=node echo by redis");
+    await person.decide(await person.request("echo by redis"), "allow-once");
+    expect(await person.ended("echo by redis")).toMatchObject({ outcome: "completed", node: "mac-1" });
+    expect((await person.call("nodes.list", {})).nodes).toMatchObject([{ name: "mac-1", connected: true }]);
+    await person.call("nodes.remove", { node: "mac-1" });
+    expect((await person.call("nodes.list", {})).nodes).toEqual([]);
   });
 });

@@ -208,6 +208,28 @@ describe("a node and a gateway that asks too much", () => {
     expect(text.endsWith("2999999\n3000000\n")).toBe(true);
   });
 
+  it("makes a terminal's program wait too, and loses nothing of what it wrote", async () => {
+    const { gateway } = await world();
+    const { run } = await prepared(gateway, { runId: "tty", command: "seq 1 400000" });
+    expect(await gateway.invoke("system.run", { ...run, pty: true })).toMatchObject({
+      ok: true,
+      payload: { pty: true },
+    });
+    const pieces = () => gateway.got("node.run.output", "tty") as { seq: number; data: string }[];
+    await eventually(() => pieces().length > 20, 20_000);
+    let acked = 0;
+    await eventually(() => {
+      const last = pieces().at(-1)?.seq ?? 0;
+      if (last > acked) gateway.event("node.run.ack", { runId: "tty", seq: last });
+      acked = last;
+      return gateway.got("node.run.ended", "tty").length > 0;
+    }, 30_000);
+    const text = Buffer.concat(pieces().map((piece) => Buffer.from(piece.data, "base64"))).toString();
+    const lines = text.split("\r\n");
+    expect(lines.length).toBe(400_001);
+    expect(lines.every((line, index) => index === 400_000 || line === String(index + 1))).toBe(true);
+  });
+
   it("hangs up on nonsense and comes back", async () => {
     const { gateway, node } = await world();
     gateway.event("node.run.ack", { runId: 7 });

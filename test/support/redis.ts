@@ -130,7 +130,8 @@ function pings(port: number, tls: boolean): Promise<boolean> {
   });
 }
 
-function makeCertificate({ key, cert }: { readonly key: string; readonly cert: string }): void {
+/** For `localhost`, signed by itself. */
+export function makeCertificate({ key, cert }: { readonly key: string; readonly cert: string }): void {
   const made = spawnSync("openssl", [
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
     ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert],

@@ -43,6 +43,8 @@ export const errors = {
   "error.node.silent": "Node {node} did not answer in time. Nothing was run.",
   "error.node.nonsense":
     "Node {node} gave an answer that does not fit what was asked; its version may differ. Nothing was run.",
+  "error.node.tooLarge":
+    "The call is too large to send to node {node}: command and variables together may have about 1 MiB. Nothing was run.",
   "error.node.refused": "Node {node} did not run it. {why}",
   "error.node.many": "There are {most} nodes, the most there can be. Remove one first.",
   "error.node.noRequest": 'No node waits under "{request}". openclaw-exec nodes pending shows the ones that do.',
@@ -52,6 +54,7 @@ export const errors = {
   "error.nodeRun.changed": "What was decided is not what the policy there would run now. Ask for it again.",
   "error.nodeRun.ticket": "The decision was not made there, is too old, or is for another run. Ask for it again.",
   "error.nodeRun.duplicate": "This run was taken there already; it is never started twice.",
+  "error.nodeRun.tooLarge": "The command is too long to be looked at there. Put it in a script file and run that.",
   "error.nodeRun.cancelled": "It was called off before it could start.",
   "error.timeout.two": "timeout and timeoutSeconds differ; give one of them, in seconds.",
   "error.timeout": "Invalid timeout {value}. Give seconds (fractions are fine), or 0 for no limit.",

@@ -45,6 +45,8 @@ export const errors = translation<typeof english>()({
   "error.node.silent": "Node {node} antwoordde niet op tijd. Er is niets uitgevoerd.",
   "error.node.nonsense":
     "Node {node} gaf een antwoord dat niet past bij wat gevraagd is; misschien verschilt de versie. Er is niets uitgevoerd.",
+  "error.node.tooLarge":
+    "De aanroep is te groot om naar node {node} te sturen: commando en variabelen samen mogen ongeveer 1 MiB zijn. Er is niets uitgevoerd.",
   "error.node.refused": "Node {node} heeft het niet uitgevoerd. {why}",
   "error.node.many": "Er zijn {most} nodes, het hoogste aantal. Verwijder er eerst een.",
   "error.node.noRequest": 'Er wacht geen node onder "{request}". openclaw-exec nodes pending toont wie er wacht.',
@@ -55,6 +57,8 @@ export const errors = translation<typeof english>()({
   "error.nodeRun.ticket":
     "Het besluit is daar niet genomen, is te oud of geldt voor een andere uitvoering. Vraag het opnieuw.",
   "error.nodeRun.duplicate": "Deze uitvoering is daar al aangenomen; ze start nooit twee keer.",
+  "error.nodeRun.tooLarge":
+    "Het commando is te lang om daar te beoordelen. Zet het in een scriptbestand en voer dat uit.",
   "error.nodeRun.cancelled": "Het werd afgezegd voordat het kon starten.",
   "error.timeout.two": "timeout en timeoutSeconds verschillen; geef er één, in seconden.",
   "error.timeout": "Ongeldige timeout {value}. Geef seconden (ook met decimalen), of 0 voor geen limiet.",

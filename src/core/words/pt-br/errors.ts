@@ -45,6 +45,8 @@ export const errors = translation<typeof english>()({
   "error.node.silent": "O nó {node} não respondeu a tempo. Nada foi executado.",
   "error.node.nonsense":
     "O nó {node} deu uma resposta que não corresponde ao que foi pedido; a versão pode ser outra. Nada foi executado.",
+  "error.node.tooLarge":
+    "A chamada é grande demais para enviar ao nó {node}: comando e variáveis juntos podem ter cerca de 1 MiB. Nada foi executado.",
   "error.node.refused": "O nó {node} não executou. {why}",
   "error.node.many": "Há {most} nós, o máximo possível. Remova um primeiro.",
   "error.node.noRequest": 'Nenhum nó espera com "{request}". openclaw-exec nodes pending mostra os que esperam.',
@@ -54,6 +56,8 @@ export const errors = translation<typeof english>()({
   "error.nodeRun.changed": "O que foi decidido não é o que a política de lá executaria agora. Peça de novo.",
   "error.nodeRun.ticket": "A decisão não foi tomada lá, é antiga demais ou é para outra execução. Peça de novo.",
   "error.nodeRun.duplicate": "Esta execução já foi aceita lá; ela nunca inicia duas vezes.",
+  "error.nodeRun.tooLarge":
+    "O comando é longo demais para ser avaliado lá. Coloque-o em um arquivo de script e execute-o.",
   "error.nodeRun.cancelled": "Foi cancelado antes de poder iniciar.",
   "error.timeout.two": "timeout e timeoutSeconds são diferentes; informe só um deles, em segundos.",
   "error.timeout": "timeout inválido {value}. Informe segundos (frações valem), ou 0 para sem limite.",

@@ -44,6 +44,8 @@ export const errors = translation<typeof english>()({
   "error.node.silent": "Node {node} không trả lời kịp. Chưa chạy gì cả.",
   "error.node.nonsense":
     "Node {node} trả lời không đúng với điều được hỏi; có thể phiên bản khác nhau. Chưa chạy gì cả.",
+  "error.node.tooLarge":
+    "Lệnh gọi quá lớn để gửi tới node {node}: lệnh và các biến cộng lại tối đa khoảng 1 MiB. Chưa chạy gì cả.",
   "error.node.refused": "Node {node} đã không chạy. {why}",
   "error.node.many": "Đã có {most} node, mức tối đa. Hãy xóa bớt một node trước.",
   "error.node.noRequest":
@@ -54,6 +56,7 @@ export const errors = translation<typeof english>()({
   "error.nodeRun.changed": "Điều đã quyết định không còn là điều chính sách ở đó sẽ chạy. Hãy yêu cầu lại.",
   "error.nodeRun.ticket": "Quyết định không được đưa ra ở đó, đã quá cũ hoặc dành cho lần chạy khác. Hãy yêu cầu lại.",
   "error.nodeRun.duplicate": "Lần chạy này đã được nhận ở đó; nó không bao giờ khởi động hai lần.",
+  "error.nodeRun.tooLarge": "Lệnh quá dài để xem xét ở đó. Hãy đặt nó vào tệp script rồi chạy tệp đó.",
   "error.nodeRun.cancelled": "Lệnh bị hủy trước khi kịp khởi động.",
   "error.timeout.two": "timeout và timeoutSeconds khác nhau; chỉ ghi một trong hai, tính bằng giây.",
   "error.timeout": "timeout {value} không hợp lệ. Hãy ghi số giây (có thể lẻ), hoặc 0 nếu không giới hạn.",
