@@ -1,4 +1,5 @@
 /** What the session of an agent is told of its commands (exec.md section 12), through the whole gateway and its store. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
@@ -6,6 +7,7 @@ import type { SystemEvent } from "../../src/core/events/system-events.ts";
 import { STATE_FILE } from "../../src/core/store/open-state.ts";
 import { openSqliteStore } from "../../src/core/store/sqlite-store.ts";
 import type { Store } from "../../src/core/store/store.ts";
+import { ModelEmulator } from "../emulators/model/model-emulator.ts";
 import { startTestGateway, type TestGateway, TOKEN } from "../support/gateway.ts";
 import { eventually } from "../support/state.ts";
 
@@ -122,6 +124,43 @@ describe("the end of a background command", () => {
     await call("process", { action: "list" });
     expect(await events()).toHaveLength(1);
   });
+});
+
+describe("the end of a background command while the agent rests", () => {
+  it.each([
+    ["wake-interval-zero: no heartbeats", { every: "0m" }],
+    ["outside its hours", { every: "30m", activeHours: { start: "00:00", end: "00:00" } }],
+    ["wake-reason-not-recognised: nothing on its list", { every: "30m" }],
+    ["heartbeats that speak nowhere", { every: "30m", target: "none" }],
+  ])(
+    "is told at once in the chat that asked, and the agent is woken by it: %s",
+    async (_why, heartbeat) => {
+      const model = await ModelEmulator.start();
+      gateway = await startTestGateway({
+        env: model.env,
+        config: {
+          tools: { exec: { mode: "full" } },
+          models: { providers: model.providers("openai-completions") },
+          agents: { defaults: { model: "house/small", heartbeat } },
+        },
+      });
+      store = openSqliteStore({ file: join(gateway.stateDir, STATE_FILE), clock: systemClock });
+      await mkdir(join(gateway.stateDir, "workspace"), { recursive: true });
+      await writeFile(join(gateway.stateDir, "workspace", "HEARTBEAT.md"), "# Nothing yet\n");
+      const command = "sleep 1; date +%s%3N > ended; echo RESULT-42";
+      model.script({ calls: [{ name: "exec", args: { command, background: true } }] }, { text: "Started." });
+      model.script({ text: "It is forty-two." });
+      const person = await gateway.person("main");
+      await person.say("start it");
+      await person.see("text", ({ text = "" }) => /Exec completed .*RESULT-42/.test(text));
+      const ended = Number(await readFile(join(gateway.stateDir, "workspace", "ended"), "utf8"));
+      // Two seconds are promised; the rest is for a machine that has much other work.
+      expect(Date.now() - ended).toBeLessThan(10_000);
+      await person.see("text", ({ text }) => text === "It is forty-two.");
+      await model.stop();
+    },
+    60_000,
+  );
 });
 
 describe("the end of a background command, with notifyOnExit off", () => {

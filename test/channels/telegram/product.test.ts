@@ -70,6 +70,45 @@ describe("the product on Telegram", () => {
     await emulator.waitUntil(() => (card.text.startsWith("Allowed once by olga") && !card.keyboard ? true : undefined));
   }, 40_000);
 
+  it("concurrent-allow-and-deny: twenty answers at once from buttons, typed words and the web chat are one decision and one run", async () => {
+    await emulator.say(OWNER, FORUM, "/exec echo ran >> once.txt; echo done-$((40+2))", { thread: "77" });
+    const card = await emulator.waitForMessage((one) => one.text.startsWith("Approval needed"), 10_000);
+    const slug = /ID: ([0-9a-f]{8})/.exec(card.text)?.[1] ?? "";
+    const operator = await gateway.person("elsewhere");
+    const { approvals } = await operator.call("approvals.list", {});
+    const id = approvals[0]?.id ?? "";
+    const press = (label: string) => emulator.press(OWNER, String(card.id), label, FORUM).catch(() => undefined);
+    await Promise.all([
+      ...Array.from({ length: 6 }, (_, n) => press(n % 2 === 0 ? "Allow once" : "Deny")),
+      ...Array.from({ length: 6 }, (_, n) =>
+        emulator.say(OWNER, FORUM, `/approve ${slug} ${n % 2 === 0 ? "deny" : "allow-once"}`, { thread: "77" }),
+      ),
+      ...Array.from({ length: 8 }, (_, n) =>
+        operator
+          .call("approvals.resolve", { id, decision: n % 2 === 0 ? "allow-once" : "deny" })
+          .catch(() => undefined),
+      ),
+    ]);
+    await emulator.waitUntil(
+      () => (/^(Allowed once|Denied)/.test(card.text) && !card.keyboard ? true : undefined),
+      20_000,
+    );
+    await emulator.waitUntil(() => (emulator.updates.pendingCount() === 0 ? true : undefined), 20_000);
+    const wasAllowed = card.text.startsWith("Allowed");
+    const file = join(gateway.stateDir, "workspace", "once.txt");
+    if (wasAllowed) {
+      await emulator.waitForMessage((one) => one.text.includes("done-42") && one.text.startsWith("Finished"), 20_000);
+      expect(await readFile(file, "utf8")).toBe("ran\n");
+    }
+    // Whatever comes after, the decision stays what it was.
+    await emulator.say(OWNER, FORUM, `/approve ${slug} ${wasAllowed ? "deny" : "allow-once"}`, { thread: "77" });
+    await emulator.waitForMessage(
+      (one) => one.text.includes(wasAllowed ? "already allowed" : "already denied"),
+      20_000,
+    );
+    expect(await readFile(file, "utf8").catch(() => "")).toBe(wasAllowed ? "ran\n" : "");
+  }, 60_000);
+
   it("keeps the card through a restart, takes a denial with its reason, and runs nothing", async () => {
     await emulator.slash(OWNER, OWNER, "/exec", "touch never");
     const card = await emulator.waitForMessage((one) => one.text.startsWith("Approval needed"), 10_000);

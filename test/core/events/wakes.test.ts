@@ -175,6 +175,30 @@ describe("with a model", () => {
     expect(posted).toEqual([]);
   });
 
+  it.each([
+    ["exec-event", 0],
+    ["manual", 0],
+    ["heartbeat", 250],
+    ["cron", 250],
+    ["approval", 250],
+  ] as const)("a wake by %s waits %i ms for company", async (reason, waitMs) => {
+    const asked: Asked[] = [];
+    const wakes = wakesWith({ request: async (turn) => void asked.push(turn) });
+    await wakes.request(TARGET, reason, "look");
+    const job = await state.queue.counts("wake");
+    expect([job.waiting, job.delayed]).toEqual(waitMs === 0 ? [1, 0] : [0, 1]);
+    await wakes.start();
+    if (waitMs > 0) {
+      clock.advance(waitMs / 2);
+      await state.queue.add({ name: "nudge", data: {} });
+      expect((await state.queue.counts("wake")).delayed).toBe(1);
+      expect(asked).toEqual([]);
+      clock.advance(waitMs / 2);
+      await state.queue.add({ name: "nudge", data: {} });
+    }
+    await eventually(() => asked.length === 1);
+  });
+
   it("an agent that stays at work keeps nobody waiting: after a while people are told", async () => {
     const wakes = wakesWith({ request: async () => {}, isBusy: async () => true });
     await add(1, chat("C9"));

@@ -316,6 +316,35 @@ describe("telegram emulator with raw grammY", () => {
     );
   });
 
+  it("hands out no more updates than asked for, of the kinds that were asked for, and forgets what an offset confirms", async () => {
+    const bot = newBot();
+    await bot.api.getUpdates({ timeout: 0, allowed_updates: ["message"] });
+    const { message_id } = await bot.api.sendMessage(ALICE, "card", {
+      reply_markup: { inline_keyboard: [[{ text: "A", callback_data: "a" }]] },
+    });
+    for (const text of ["one", "two", "three"]) await emulator.say(ALICE, ALICE, text);
+    void emulator.press(ALICE, String(message_id), "A", ALICE).catch(() => undefined);
+    const first = await bot.api.getUpdates({ limit: 2, timeout: 0 });
+    expect(first.map((one) => one.message?.text)).toEqual(["one", "two"]);
+    const rest = await bot.api.getUpdates({ offset: (first[1]?.update_id ?? 0) + 1, timeout: 0 });
+    expect(rest.map((one) => one.message?.text)).toEqual(["three"]);
+    expect(emulator.updates.pendingCount()).toBe(1);
+  });
+
+  it("deletes its own messages, shows that it types, and reacts; and refuses each for what is not there", async () => {
+    const { api } = newBot();
+    const { message_id } = await api.sendMessage(FORUM, "here", { message_thread_id: 77 });
+    await api.sendChatAction(FORUM, "typing", { message_thread_id: 77 });
+    expect(emulator.methods.actions).toMatchObject([{ chatId: Number(FORUM), action: "typing", threadId: 77 }]);
+    await api.setMessageReaction(FORUM, message_id, [{ type: "emoji", emoji: "👍" }]);
+    await api.deleteMessage(FORUM, message_id);
+    expect(emulator.screenText(ALICE, FORUM)).toBe("");
+    await expect(api.deleteMessage(FORUM, message_id)).rejects.toThrow(/message to delete not found/);
+    await expect(api.setMessageReaction(FORUM, message_id, [])).rejects.toThrow(/message to react not found/);
+    await expect(api.editMessageReplyMarkup(FORUM, 999)).rejects.toThrow(/message to edit not found/);
+    await expect(api.sendChatAction("-1", "typing")).rejects.toThrow(/chat not found/);
+  });
+
   it("calls what is unknown a violation", async () => {
     await fetch(`${emulator.url}/nowhere`);
     expect(emulator.violations).toEqual(["GET /nowhere: unknown route"]);
