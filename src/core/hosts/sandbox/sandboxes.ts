@@ -121,8 +121,10 @@ export class Sandboxes {
   async problem(place: Place): Promise<Wording | undefined> {
     const { settings, limits } = place;
     try {
+      // The same for every session: whose files are in it makes no difference to whether it comes up.
+      const kind = place.mounts.map(({ role, host, ...mount }) => (role === "bind" ? { ...mount, host } : mount));
       const key = createHash("sha256")
-        .update(JSON.stringify([settings.docker, place.mounts, place.tmpfs]))
+        .update(JSON.stringify([settings.docker, kind, place.tmpfs, settings.workspaceRoot]))
         .digest("hex");
       const folder = this.#launchFolder(settings);
       return await this.#probe.works(key, (engine) => {

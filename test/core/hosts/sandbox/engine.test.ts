@@ -80,6 +80,22 @@ describe("an engine that does not work", () => {
     await eventually(() => !stillRunning(bwrap));
   });
 
+  it("one trial serves every session, and another kind of sandbox is tried by itself", async () => {
+    if (!existsSync("/usr/bin/bwrap")) return;
+    const bwrap = standIn(`echo x >> $0.asked\nexec /usr/bin/bwrap "$@"`);
+    const asked = () => readFileSync(`${bwrap}.asked`, "utf8").length / 2;
+    const { run } = open({
+      sandbox: { scope: "session" },
+      agents: [{ id: "main" }, { id: "b", sandbox: { workspaceAccess: "ro" } }],
+      with: { bwrap },
+    });
+    for (const sessionKey of ["a", "b", "c"]) expect((await run("echo hi", { sessionKey })).output).toBe("hi\n");
+    // Its help, one trial, three commands.
+    expect(asked()).toBe(5);
+    expect((await run("echo hi", { agentId: "b" })).output).toBe("hi\n");
+    expect(asked()).toBe(7);
+  });
+
   it("what works again is used again", async () => {
     const bwrap = standIn(
       `[ -e "$0.well" ] && exec /usr/bin/bwrap "$@"\necho 'bwrap: not today' >&2; [ "$1" = --help ] && { ${HELP}; exit; }; exit 1`,
