@@ -52,12 +52,15 @@ export function complete(text: string, data: CompletionData): readonly Completio
     }));
 }
 
-/** By its name, where that is one word and no other has it; else by its id. */
-function nodeChoice(node: CompletionData["nodes"][number], all: CompletionData["nodes"]): Candidate {
+/** What names this node and no other: its name where that is one word and its own, else the start of its id. */
+export function nodeWord(node: CompletionData["nodes"][number], all: CompletionData["nodes"]): string {
   const plain = /^\S+$/.test(node.name) && all.filter((one) => one.name === node.name).length === 1;
-  return plain
-    ? { value: `node=${node.name}`, detail: node.id.slice(0, 12) }
-    : { value: `node=${node.id.slice(0, 12)}`, detail: node.name };
+  return plain ? node.name : node.id.slice(0, 12);
+}
+
+function nodeChoice(node: CompletionData["nodes"][number], all: CompletionData["nodes"]): Candidate {
+  const word = nodeWord(node, all);
+  return { value: `node=${word}`, detail: word === node.name ? node.id.slice(0, 12) : node.name };
 }
 
 interface Candidate {

@@ -35,7 +35,8 @@ export type ExecText =
   /** `host=` without its value, which may be one of these; `at` is where it belongs in the text. */
   | {
       readonly kind: "choose";
-      readonly option: "host" | "security" | "ask";
+      readonly option: keyof typeof VALUES | "node";
+      /** Empty for what only the gateway knows. */
       readonly values: readonly string[];
       readonly at: number;
     }
@@ -69,9 +70,10 @@ export function parseExecText(args: string): ExecText {
     if (options[known] !== undefined) {
       return { kind: "error", message: phrase("exec.option.twice", { option: token.name }) };
     }
-    if (token.value === "" && isChoosable(token.name) && !/["']/.test(rest.slice(0, token.length))) {
+    const isBare = token.value === "" && !/["']/.test(rest.slice(0, token.length));
+    if (isBare && (token.name === "node" || isChoosable(token.name))) {
       const at = args.length - rest.length + token.name.length + 1;
-      return { kind: "choose", option: token.name, values: VALUES[token.name], at };
+      return { kind: "choose", option: token.name, values: token.name === "node" ? [] : VALUES[token.name], at };
     }
     const problem = setOption(options, token.name, token.value);
     if (problem) return { kind: "error", message: problem };

@@ -33,10 +33,15 @@ export const exec: CommandDefinition = {
         await reply({ kind: "text", tone: "warning", text: parsed.message }, { private: true });
         return;
       case "choose": {
-        const { option, values, at } = parsed;
+        const { option, at } = parsed;
+        const values = option === "node" ? services.nodes() : parsed.values;
+        if (values.length === 0) {
+          await reply({ kind: "text", tone: "warning", text: phrase("exec.option.node") }, { private: true });
+          return;
+        }
         await context.offer({
           title: phrase("exec.which", { option }),
-          form: `/exec ${option}=${values.join("|")}`,
+          form: `/exec ${option}=${option === "node" ? "<node>" : values.join("|")}`,
           choices: values.map((value) => ({ label: value, args: args.slice(0, at) + value + args.slice(at) })),
         });
         return;

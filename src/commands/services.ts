@@ -140,6 +140,8 @@ export interface CommandServices {
   ): Promise<{ readonly before: string; readonly after: string } | undefined>;
   /** Written down, and told to the owners who did not do it. */
   policyChanged(change: PolicyChange): Promise<void>;
+  /** What `node=` takes for each connected node. */
+  nodes(): readonly string[];
   /** Without its secrets: for what is shortened, where half of one would not be known any more. */
   mask(text: string): string;
   /** What the policy would say of this command, without running it. */

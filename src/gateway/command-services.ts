@@ -1,6 +1,7 @@
 /** What chat commands may use, gathered from the gateway's services. */
 
 import type { Turns } from "../agents/turns.ts";
+import { type CompletionData, nodeWord } from "../commands/complete.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access } from "../core/access/access.ts";
@@ -25,6 +26,8 @@ export interface CommandServicesOptions
   readonly agents: Pick<Turns, "stop" | "forget">;
   readonly policy: PolicyService;
   readonly mask: CommandServices["mask"];
+  /** Connected nodes. */
+  readonly nodes: () => CompletionData["nodes"];
   readonly policyChanges: Pick<PolicyChanges, "record">;
   readonly readiness: Readiness;
 }
@@ -55,6 +58,10 @@ export function createCommandServices(options: CommandServicesOptions): CommandS
     policy: policy.fields,
     loosening: policy.loosening,
     mask: options.mask,
+    nodes: () => {
+      const all = options.nodes();
+      return all.map((node) => nodeWord(node, all));
+    },
     policyChanged: policyChanges.record,
     async explain(command, scope) {
       const judged = await exec.judge({ command }, { ...scope, requestId: newId(), fromChannel: true });

@@ -394,7 +394,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const services = createCommandServices({
     ...{ config, newId, exec, runs, approvals, approvalDesk, sessions, pairingDesk, cron, deadLetters },
-    ...{ access, elsewhere, agents, policy, policyChanges, readiness, mask },
+    ...{ access, elsewhere, agents, policy, policyChanges, readiness, mask, nodes: () => nodes.names() },
     allowlist: createAllowlistDesk({ config, stateDir, home: loaded.home, newId, approvalsFile, searchPath }),
   });
   const ingress: Ingress = createIngress({

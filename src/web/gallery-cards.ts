@@ -72,6 +72,54 @@ const palette = Array.from(
 );
 
 export const GALLERY: readonly (readonly [name: string, card: Card])[] = [
+  [
+    "A menu: which session",
+    {
+      kind: "menu",
+      menuId: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+      title: "Which session? log",
+      choices: [
+        { label: "brisk-otter", detail: "npm test -- --watch --reporter=verbose --project shop", style: "plain" },
+        { label: "quiet-heron", detail: "docker compose up api worker db", style: "plain" },
+      ],
+      form: "/process log <session>",
+    },
+  ],
+  [
+    "A menu: a decision",
+    {
+      kind: "menu",
+      menuId: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4e",
+      title: "Decide a17b4920",
+      text: "“npm” is not on the allowlist",
+      command: "npm ci && npm test -- --reporter=dot",
+      fields: [
+        { label: "Asked by", value: "dana (slack)" },
+        { label: "Folder", value: "~/projects/shop", note: "gateway" },
+        {
+          label: "“Allow always” would store",
+          value: "npm with exactly these arguments in ~/projects/shop, for agent main",
+        },
+      ],
+      choices: [
+        { label: "Allow once", style: "success", needs: "whole" },
+        { label: "Allow always", style: "primary", needs: "unmasked" },
+        { label: "Deny", style: "danger" },
+      ],
+      form: "/approve a17b4920 allow-once|allow-always|deny",
+    },
+  ],
+  [
+    "A menu that was answered",
+    {
+      kind: "menu",
+      menuId: "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4f",
+      title: "When should I answer in this room?",
+      choices: [],
+      form: "/activation mention|always",
+      chosen: "always",
+    },
+  ],
   ["What a person typed", { kind: "said", actor: operator, text: "/exec npm ci && npm test -- --reporter=dot" }],
   [
     "What a person wrote",

@@ -3,6 +3,21 @@ import { describe, expect, it } from "vitest";
 import { parseExecText } from "../../src/commands/exec-text.ts";
 import { inEnglish } from "../../src/core/words/phrase.ts";
 
+describe("a session option without its value", () => {
+  it.each([
+    ["host=", "host", 4 + 1],
+    ["ask=off security=", "security", 17],
+    ["node=", "node", 5],
+    ["ask= -- make", "ask", 4],
+  ] as const)("%j asks for one, to stand where it is missing", (text, option, at) => {
+    expect(parseExecText(text)).toMatchObject({ kind: "choose", option, at });
+  });
+
+  it("in quotes it is an empty value, and refused", () => {
+    expect(parseExecText('ask=""')).toMatchObject({ kind: "error" });
+  });
+});
+
 describe("/exec text (decisions.md D5)", () => {
   it("shows when nothing is given", () => {
     expect(parseExecText("")).toEqual({ kind: "show" });

@@ -166,6 +166,7 @@ export function conversation(mode: string, optionsFor: () => Promise<TestGateway
       ["/exec --", /no command after --/],
       ["/process kill no-such", /No active session|no-such/],
       ["/process log", /Which session/],
+      ["/exec node=", /node= needs the id or name of a paired node/],
       ["/exce ls", /Did you mean \/exec/],
     ])("answers %j clearly and runs nothing", async (text, expected) => {
       const before = person.screen().length;
