@@ -49,6 +49,64 @@ requireOrSkip("redis-server", redisAvailable)("two gateways on one Redis", () =>
     expect(await readFile(join(a.stateDir, "workspace", "where"), "utf8")).toBe("asked at a\n");
   });
 
+  it("concurrent-allow-and-deny: two answers at two gateways in one moment: one counts, at both, and the run agrees", async () => {
+    const [a, b] = await pair(ASK);
+    const people = [await a.person(), await b.person()] as const;
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 12; round++) {
+      const command = `echo ran >> race-${round}`;
+      await a.tool("exec", { command });
+      const { approvalId: id } = await people[0].request(command);
+      await people[1].request(command);
+      // Each goes first in turn: otherwise the nearer one always wins.
+      const answers = [
+        () => people[round % 2]?.call("approvals.resolve", { id, decision: "allow-once" }),
+        () => people[(round + 1) % 2]?.call("approvals.resolve", { id, decision: "deny" }),
+      ];
+      if (round % 4 > 1) answers.reverse();
+      const settled = await Promise.allSettled(answers.map((answer) => answer()));
+      expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      const [lost] = settled.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+      const cards = await Promise.all(
+        people.map((person) => person.see("approval", (card) => card.approvalId === id && card.state !== "pending")),
+      );
+      const [state] = cards.map((card) => card.state);
+      expect(cards.map((card) => card.state)).toEqual([state, state]);
+      expect(lost).toContain(`already ${state}`);
+      outcomes.add(state ?? "");
+      const made = join(a.stateDir, "workspace", `race-${round}`);
+      if (state === "allowed") {
+        await people[0].ended(command);
+        expect(await readFile(made, "utf8")).toBe("ran\n");
+      } else {
+        await expect(readFile(made, "utf8")).rejects.toThrow("ENOENT");
+      }
+    }
+    expect([...outcomes].sort()).toEqual(["allowed", "denied"]);
+  }, 120_000);
+
+  it("a request that is put off, and one that is asked once more, come once, though two gateways hear of it", async () => {
+    const [a, b] = await pair({ ...ASK, approvals: { snoozeSec: 1 } });
+    const people = [await a.person(), await b.person()] as const;
+    const command = "echo ran >> put-off";
+    await people[0].say(`/exec ${command}`);
+    const { approvalId } = await people[1].request(command);
+    const snooze = { kind: "approval-action", action: "snooze", approvalId } as const;
+    await Promise.all(people.map((person) => person.press(snooze)));
+    const again = await people[1].see("approval", (card) => card.snoozes?.[0]?.over === true);
+    const shown = () => people[1].screen().filter((card) => card.kind === "approval" && card.command === command);
+    expect(shown()).toHaveLength(1);
+    await people[0].say("/stop");
+    await people[1].see("approval", (card) => card.approvalId === again.approvalId && card.askable === true);
+    const ask = { kind: "approval-action", action: "ask-again", approvalId } as const;
+    await Promise.all(people.map((person) => person.press(ask)));
+    const fresh = await people[1].request(command);
+    await people[1].decide(fresh, "allow-once");
+    await people[1].ended(command);
+    expect(shown()).toHaveLength(2);
+    expect(people[1].screen().filter((card) => card.kind === "run" && card.command === command)).toHaveLength(1);
+  });
+
   it("a session that one runs is listed, read, fed and killed through the other", async () => {
     const [a, b] = await pair(FULL);
     const { body } = await a.tool("exec", {
