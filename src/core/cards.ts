@@ -20,6 +20,8 @@ export interface ApprovalCard<W extends Wording = string> {
   readonly slug: string;
   /** The whole command, unchanged. Adapters show invisible characters as `\u{…}`. */
   readonly command: string;
+  /** What shells inside it would run, where quoting hides how that reads. */
+  readonly inner?: readonly string[];
   readonly cwd: string;
   readonly host: EffectiveHost;
   /** Name of the node, with `host: "node"`. */

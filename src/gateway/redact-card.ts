@@ -11,7 +11,13 @@ export function redactCard(card: UnspokenCard, redactor: Redactor): UnspokenCard
     case "approval": {
       const command = mask(masked.command);
       // Spans of the unmasked text would mark the wrong words.
-      return { ...masked, command, highlights: command === masked.command ? masked.highlights : [] };
+      const inner = masked.inner?.map(mask);
+      return {
+        ...masked,
+        ...(inner ? { inner } : {}),
+        command,
+        highlights: command === masked.command ? masked.highlights : [],
+      };
     }
     case "run":
       return {

@@ -87,6 +87,21 @@ describe.each(PLATFORMS)("the full command on %s", (_name, open) => {
   });
 });
 
+describe.each(EVERYWHERE)("what quoting hides on %s", (_name, open) => {
+  const on = stage(open);
+
+  it("stands on the card as the inner shell would read it, without its secrets", async () => {
+    const file = on.freshFile("inner");
+    const command = String.raw`timeout 5 sh -c "echo \"ghp_0123456789abcdefghijklmnopqrstuvwxyz\" > ${file}"`;
+    await on.place.command(on.place.guest, on.place.room, `/exec ${command}`);
+    const card = await on.request(on.place.room, file);
+    expect(card.text).toMatch(new RegExp(`echo "[^"]*" > ${file}`));
+    expect(card.text).not.toContain("ghp_0123456789");
+    await on.press(card, "deny");
+    await on.decided(card);
+  });
+});
+
 describe.each(EVERYWHERE)("a request that is put off on %s", (_name, open) => {
   const on = stage(open, { config: { approvals: { snoozeSec: 1 } } });
   /** The card says so; what the page of the web chat makes of it is in `test/web`. */

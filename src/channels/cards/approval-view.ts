@@ -113,6 +113,7 @@ export function approvalView(card: ApprovalCard, options: ApprovalViewOptions): 
       ...(display.disguised.length > 0 ? [m.disguised(display.disguised.map((word) => clean(word)).join(", "))] : []),
     ],
     facts: [
+      ...(card.inner ?? []).map((inner) => ({ label: m.inner, value: clean(inner), code: true })),
       { label: m.requester, value: clean(actorLabel(card.requester)) },
       { label: m.agent, value: clean(card.agentId) },
       { label: m.folder, value: clean(card.cwd), code: true },

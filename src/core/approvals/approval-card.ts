@@ -14,6 +14,7 @@ export function approvalCard(record: ApprovalRecord): ApprovalCard<Wording> {
     approvalId: record.id,
     slug: slugOf(record.id),
     command: request.command,
+    ...(request.inner?.length ? { inner: request.inner } : {}),
     cwd: request.cwd,
     host: request.host,
     ...(request.node ? { node: request.node.name } : {}),

@@ -9,6 +9,8 @@ import type { Wording } from "../words/phrase.ts";
 /** What was asked, frozen. An approval is worth exactly this and nothing else. */
 export interface ApprovalRequest {
   readonly command: string;
+  /** For the reader alone: what shells inside it would run, unquoted. */
+  readonly inner?: readonly string[];
   readonly cwd: string;
   readonly host: EffectiveHost;
   readonly node?: NodeTarget;

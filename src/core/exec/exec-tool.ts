@@ -11,6 +11,7 @@ import type { Audit } from "../audit/audit.ts";
 import { ExecError } from "../errors.ts";
 import { fallbackFor } from "../policy/decide.ts";
 import type { Decision } from "../policy/decision.ts";
+import { innerCommands } from "../policy/inner-command.ts";
 import type { RunConsent } from "../policy/node-target.ts";
 import { layerPhrase, reasonPhrase } from "../policy/reasons.ts";
 import type { ReviewInput, ReviewVerdict } from "../policy/reviewer.ts";
@@ -185,10 +186,12 @@ export function createExecTool(options: ExecToolOptions): ExecTool {
     }
     const { args, settings, policy } = judged;
     const spec = specOf(judged, context, "none");
+    const inner = innerCommands(decision.segments);
     const fallback = onlyPerson ? "denied" : fallbackFor(decision, policy.askFallback.value);
     const record = await approvals.request(
       {
         command: args.command,
+        ...(inner.length > 0 ? { inner } : {}),
         cwd: judged.cwd,
         host: judged.host,
         env: args.env,

@@ -12,6 +12,8 @@ export interface Messages {
     readonly titleDenied: string;
     readonly titleExpired: string;
     readonly titleCancelled: string;
+    /** Before what a shell inside the command would run, unquoted. */
+    readonly inner: string;
     readonly requester: string;
     readonly agent: string;
     readonly folder: string;

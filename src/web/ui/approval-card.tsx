@@ -53,6 +53,7 @@ function TimeLeft({ expiresAtMs }: { readonly expiresAtMs: number }) {
 
 function facts(card: ApprovalCard, words: Words): readonly Fact[] {
   return [
+    ...(card.inner ?? []).map((inner) => ({ label: words.inner, value: <Revealed text={inner} /> })),
     { label: words.folder, value: <Revealed text={card.cwd} /> },
     { label: words.host, value: card.node ? `node ${card.node}` : card.host },
     { label: words.agent, value: <Revealed text={card.agentId} /> },

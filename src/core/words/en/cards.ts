@@ -8,6 +8,7 @@ export const cards: Messages = {
     titleDenied: "Denied",
     titleExpired: "Expired: nobody answered in time, so it did not run",
     titleCancelled: "Cancelled: it did not run",
+    inner: "Unquoted",
     requester: "Asked by",
     agent: "Agent",
     folder: "Folder",

@@ -8,6 +8,7 @@ export const cards: Messages = {
     titleDenied: "Geweigerd",
     titleExpired: "Verlopen: niemand antwoordde op tijd, dus het is niet uitgevoerd",
     titleCancelled: "Geannuleerd: het is niet uitgevoerd",
+    inner: "Zonder aanhalingstekens",
     requester: "Gevraagd door",
     agent: "Agent",
     folder: "Map",

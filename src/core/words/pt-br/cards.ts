@@ -8,6 +8,7 @@ export const cards: Messages = {
     titleDenied: "Negado",
     titleExpired: "Expirou: ninguém respondeu a tempo, então não foi executado",
     titleCancelled: "Cancelado: não foi executado",
+    inner: "Sem aspas",
     requester: "Pedido por",
     agent: "Agente",
     folder: "Pasta",

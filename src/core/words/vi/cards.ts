@@ -8,6 +8,7 @@ export const cards: Messages = {
     titleDenied: "Đã từ chối",
     titleExpired: "Đã hết hạn: không ai trả lời kịp nên lệnh không chạy",
     titleCancelled: "Đã hủy: lệnh không chạy",
+    inner: "Khi bỏ dấu ngoặc",
     requester: "Người yêu cầu",
     agent: "Agent",
     folder: "Thư mục",
