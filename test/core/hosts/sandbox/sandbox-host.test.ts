@@ -260,6 +260,24 @@ describeWithBwrap("how a command in a sandbox ends", () => {
     await eventually(() => alive(shell.mark).length === 0);
   });
 
+  it("with an older bubblewrap and other tools around it a command is as closed, and ends at once when stopped", async () => {
+    const { sandboxes, run } = open();
+    await run("true");
+    const engine = await sandboxes.engine(sandboxes.place("main", "agent:main:main"));
+    const older = { ...engine, setpriv: undefined, graceful: false, features: { disableUserns: false, sizes: false } };
+    Object.assign(sandboxes, { engine: async () => older });
+    const { output: seen } = await run(
+      "unshare -Ur id -u 2>&1 || echo refused; grep -E '^CapEff|^Seccomp:' /proc/self/status",
+    );
+    expect(seen).toMatch(/refused\nCapEff:\t0{16}\nSeccomp:\t2\n$/);
+    const { handle, mark, output } = await running("trap 'echo cleaned' TERM; echo ready; sleep 300 & wait");
+    handle.stop("manual-cancel");
+    // bubblewrap itself ended by it.
+    expect(await handle.ended).toMatchObject({ reason: "manual-cancel", exitSignal: "SIGTERM" });
+    expect(output()).toBe("ready\n");
+    await eventually(() => alive(mark).length === 0);
+  });
+
   it("a shutdown of the supervisor leaves nothing", async () => {
     open();
     const marks = await Promise.all(
