@@ -175,4 +175,33 @@ describe("the connection to a node", () => {
     expect(end.status).not.toBe("completed");
     expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
+
+  it("is cut at any moment: what is said of a call is what happened, and nothing ran twice", async () => {
+    const { gateway, wire, file } = await world({ nodes: { reconnectGraceSec: 5 } });
+    const person = await gateway.person();
+    const seen: Record<string, number> = {};
+    for (let round = 0; round < 40; round++) {
+      const called = gateway.tool("exec", { command: `echo ran >> round${round}; echo out${round}`, host: "node" });
+      const cutting = setTimeout(() => wire.cut(), (round % 20) * 3);
+      const { body } = await called;
+      clearTimeout(cutting);
+      const ran = times(file(`round${round}`));
+      const told = body.ok ? String(body.result.details.status) : body.error.code;
+      seen[told] = (seen[told] ?? 0) + 1;
+      if (!body.ok) {
+        // Nothing was run, and that is what is said.
+        expect(body.error.message).toMatch(/Nothing was run/);
+        expect(ran, body.error.message).toBe(0);
+      } else if (body.result.details.exitCode === 0) {
+        expect(ran).toBe(1);
+        expect(body.result.content[0]?.text).toContain(`out${round}`);
+      } else expect(ran).toBeLessThanOrEqual(1);
+      await eventually(async () => {
+        const { nodes } = await person.call("nodes.list", {});
+        return nodes[0]?.connected;
+      }, 20_000);
+    }
+    for (let round = 0; round < 40; round++) expect(times(file(`round${round}`))).toBeLessThanOrEqual(1);
+    expect(seen.completed).toBeGreaterThan(0);
+  }, 120_000);
 });
