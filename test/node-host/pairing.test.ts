@@ -211,7 +211,7 @@ describe("pairing a node", () => {
 
   it("has names that are what they look like, can be renamed, and keeps that name", async () => {
     const gateway = await startGateway();
-    const node = await startTestNode(gateway, { displayName: "mac\u202e1\u0007<b>" });
+    const node = await startTestNode(gateway, { displayName: "@mac\u202e1\u0007<b>" });
     parts.push(node);
     await connected(node);
     const owner = await gateway.person();

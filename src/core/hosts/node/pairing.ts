@@ -350,7 +350,7 @@ function randomSymbols(count: number): string {
 function visibleName(name: string, nodeId: string): string {
   const plain = name
     .normalize("NFKC")
-    .replace(/[^\p{L}\p{N}._@ -]/gu, "")
+    .replace(/[^\p{L}\p{N}._ -]/gu, "")
     .trim()
     .slice(0, MAX_NAME_CHARS);
   return plain === "" ? `node-${nodeId.slice(0, 8)}` : plain;

@@ -49,7 +49,7 @@ export const errors = {
   "error.node.many": "There are {most} nodes, the most there can be. Remove one first.",
   "error.node.noRequest": 'No node waits under "{request}". openclaw-exec nodes pending shows the ones that do.',
   "error.node.severalRequests": 'Several requests match "{request}": {nodes}. Give the whole id.',
-  "error.node.name": "A name of a node has 1 to {most} letters, digits, spaces and . _ @ -.",
+  "error.node.name": "A name of a node has 1 to {most} letters, digits, spaces and . _ -.",
   "error.nodeRun.approvalRequired": "The policy there asks for an approval, and none came with it.",
   "error.nodeRun.changed": "What was decided is not what the policy there would run now. Ask for it again.",
   "error.nodeRun.ticket": "The decision was not made there, is too old, or is for another run. Ask for it again.",

@@ -51,7 +51,7 @@ export const errors = translation<typeof english>()({
   "error.node.many": "Er zijn {most} nodes, het hoogste aantal. Verwijder er eerst een.",
   "error.node.noRequest": 'Er wacht geen node onder "{request}". openclaw-exec nodes pending toont wie er wacht.',
   "error.node.severalRequests": 'Meerdere verzoeken passen bij "{request}": {nodes}. Geef de hele id.',
-  "error.node.name": "Een naam van een node heeft 1 tot {most} letters, cijfers, spaties en . _ @ -.",
+  "error.node.name": "Een naam van een node heeft 1 tot {most} letters, cijfers, spaties en . _ -.",
   "error.nodeRun.approvalRequired": "Het beleid daar vraagt om goedkeuring, en die kwam niet mee.",
   "error.nodeRun.changed": "Wat besloten is, is niet wat het beleid daar nu zou uitvoeren. Vraag het opnieuw.",
   "error.nodeRun.ticket":

@@ -51,7 +51,7 @@ export const errors = translation<typeof english>()({
   "error.node.many": "Há {most} nós, o máximo possível. Remova um primeiro.",
   "error.node.noRequest": 'Nenhum nó espera com "{request}". openclaw-exec nodes pending mostra os que esperam.',
   "error.node.severalRequests": 'Vários pedidos correspondem a "{request}": {nodes}. Informe o id inteiro.',
-  "error.node.name": "O nome de um nó tem de 1 a {most} letras, dígitos, espaços e . _ @ -.",
+  "error.node.name": "O nome de um nó tem de 1 a {most} letras, dígitos, espaços e . _ -.",
   "error.nodeRun.approvalRequired": "A política de lá pede uma aprovação, e nenhuma veio junto.",
   "error.nodeRun.changed": "O que foi decidido não é o que a política de lá executaria agora. Peça de novo.",
   "error.nodeRun.ticket": "A decisão não foi tomada lá, é antiga demais ou é para outra execução. Peça de novo.",

@@ -51,7 +51,7 @@ export const errors = translation<typeof english>()({
   "error.node.noRequest":
     'Không có node nào đang chờ với "{request}". openclaw-exec nodes pending liệt kê các node đang chờ.',
   "error.node.severalRequests": 'Nhiều yêu cầu khớp với "{request}": {nodes}. Hãy ghi đầy đủ id.',
-  "error.node.name": "Tên node có từ 1 đến {most} chữ cái, chữ số, dấu cách và . _ @ -.",
+  "error.node.name": "Tên node có từ 1 đến {most} chữ cái, chữ số, dấu cách và . _ -.",
   "error.nodeRun.approvalRequired": "Chính sách ở đó cần phê duyệt, nhưng không có phê duyệt nào đi kèm.",
   "error.nodeRun.changed": "Điều đã quyết định không còn là điều chính sách ở đó sẽ chạy. Hãy yêu cầu lại.",
   "error.nodeRun.ticket": "Quyết định không được đưa ra ở đó, đã quá cũ hoặc dành cho lần chạy khác. Hãy yêu cầu lại.",
