@@ -279,6 +279,8 @@ export function createIngress(options: IngressOptions): Ingress {
           {
             command: record.command,
             workdir: record.cwd,
+            // Where it ran, never on another machine.
+            ...(record.node ? { host: "node", node: record.node.id } : {}),
             ...(record.timeoutMs !== undefined ? { timeout: record.timeoutMs / 1000 } : {}),
           },
           {

@@ -45,6 +45,29 @@ describe("a conversation with a node", () => {
     expect(ended.tail).toContain('{"sender":{"id":"operator"},"chat":{"id":"main"}}');
   });
 
+  it("Run again asks for it on the same node, and nowhere else when that is away", async () => {
+    const { gateway, node } = await world();
+    const person = await gateway.person();
+    await person.say("/exec host=node echo again >> again");
+    const command = "echo again >> again";
+    await person.decide(await person.request(command), "allow-once");
+    const { runId } = await person.ended(command);
+    await person.press({ kind: "run", action: "run-again", runId });
+    const second = await person.request(command);
+    expect(second).toMatchObject({ host: "node", node: "mac-1" });
+    await person.decide(second, "allow-once");
+    await eventually(() => readFileSync(join(node.stateDir, "workspace", "again"), "utf8") === "again\nagain\n");
+    await node.stop();
+    parts.splice(parts.indexOf(node), 1);
+    await eventually(async () => (await person.call("nodes.list", {})).nodes.every((one) => !one.connected));
+    await person.press({ kind: "run", action: "run-again", runId });
+    await person.see(
+      "text",
+      (one) => one.tone === "error" && /mac-1 is not connected\. Nothing was run/.test(one.text ?? ""),
+    );
+    expect(existsSync(join(gateway.stateDir, "workspace", "again"))).toBe(false);
+  });
+
   it("runs nothing after Deny", async () => {
     const { gateway, node } = await world();
     const person = await gateway.person();
