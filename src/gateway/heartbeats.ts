@@ -73,7 +73,13 @@ function heartbeatAgents(config: Config): readonly HeartbeatAgent[] {
   });
 }
 
-function heartbeatRoute(config: Config, agentId: string, last: Route | undefined, operator: Route): Route | undefined {
+/** Where a heartbeat speaks (channels.md 9.2); `undefined`: nowhere. */
+export function heartbeatRoute(
+  config: Config,
+  agentId: string,
+  last: Route | undefined,
+  operator: Route,
+): Route | undefined {
   const { target, to, accountId = "default" } = heartbeatSettings(config, agentId);
   switch (target) {
     case "none":
@@ -83,7 +89,8 @@ function heartbeatRoute(config: Config, agentId: string, last: Route | undefined
     case "owner": {
       for (const channel of ["slack", "discord", "telegram"] as const) {
         const [owner] = ownersOf(config, channel);
-        if (owner) return { channel, accountId, chatType: "dm", chatId: owner };
+        if (owner && config.channels[channel]?.accounts[accountId]?.enabled)
+          return { channel, accountId, chatType: "dm", chatId: owner };
       }
       return operator;
     }

@@ -24,12 +24,26 @@ const WORD = /^[A-Za-z0-9]$/;
 export function visibleAnswer(text: string, ackMaxChars: number = DEFAULT_ACK_MAX_CHARS): string | undefined {
   const trimmed = text.trim();
   const start = tokensAtStart(trimmed);
-  const rest = trimmed.slice(start);
+  const rest = start === 0 ? trimmed : trimmed.slice(start).replace(BEHIND, "").trim();
   const end = tokensAtEnd(rest);
-  const without = rest.slice(0, end).trim();
-  if (without === "") return undefined;
-  if (start === 0 && end === rest.length) return trimmed;
+  const without = end === rest.length ? rest : wordsBefore(rest.slice(0, end));
+  if (start === 0 && end === rest.length) return trimmed === "" ? undefined : trimmed;
+  if (skipDress(without, 0) === without.length) return undefined;
   return [...without].length <= ackMaxChars ? undefined : without;
+}
+
+/** Of the dress around a token, what belongs to the token and not to the words beside it. */
+const BEHIND =
+  /^(?:[*_~`"'”’»)\]>.,:;!?…]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Variation_Selector}|\u200D|<\/[a-z][^<>]{0,37}>)*(?:[^\S\n]*[-–—|:•]+(?=\s))?/iu;
+const IN_FRONT = /(?:(?:^|\n)[^\S\n]*[>#•-]+[^\S\n]+)?(?:[*_~`"'“‘«([]|<[a-z][^<>]{0,38}>)*$/iu;
+const SEPARATOR = /\s[-–—|:•]+$/u;
+/** More of it is text. */
+const MOST_IN_FRONT = 80;
+
+/** The words before a trailing token, whole: their own full stop and their closing fence stay. */
+function wordsBefore(text: string): string {
+  const at = Math.max(0, text.length - MOST_IN_FRONT);
+  return (text.slice(0, at) + text.slice(at).replace(IN_FRONT, "")).trim().replace(SEPARATOR, "").trim();
 }
 
 /** Where the text goes on after its leading tokens; 0 when there is none. */
@@ -38,25 +52,25 @@ function tokensAtStart(text: string): number {
   for (;;) {
     const from = skipDress(text, after);
     const token = ACK_TOKENS.find((one) => text.startsWith(one, from));
-    if (token === undefined) return after === 0 ? 0 : from;
+    if (token === undefined) return after;
     let to = from + token.length;
     while (text[to] === "_") to++;
-    if (WORD.test(text[to] ?? "")) return after === 0 ? 0 : from;
+    if (WORD.test(text[to] ?? "")) return after;
     after = to;
   }
 }
 
 /** Where the text ends before its trailing tokens; its length when there is none. */
 function tokensAtEnd(text: string): number {
-  let before = text.length;
+  let start = text.length;
   for (;;) {
-    const to = skipDressBack(text, before);
+    const to = skipDressBack(text, start);
     const token = ACK_TOKENS.find((one) => text.endsWith(one, to));
-    if (token === undefined) return before === text.length ? before : to;
+    if (token === undefined) return start;
     let from = to - token.length;
     while (text[from - 1] === "_") from--;
-    if (WORD.test(text[from - 1] ?? "")) return before === text.length ? before : to;
-    before = from;
+    if (WORD.test(text[from - 1] ?? "")) return start;
+    start = from;
   }
 }
 

@@ -147,6 +147,8 @@ describe("deciding an approval", () => {
     const record = await ask();
     expect(await codeOf(approvals.resolve(record.id, "allow-once", agent))).toBe("not-authorized");
     expect((await approvals.get(record.id))?.status).toBe("pending");
+    const { entries } = await audit.read({ limit: 10 });
+    expect(entries.at(-1)?.event).toMatchObject({ type: "access-refused", actor: agent });
   });
 
   it("agent-approves-itself: a person who is no approver changes nothing and is written down", async () => {

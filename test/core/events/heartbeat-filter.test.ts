@@ -34,6 +34,16 @@ describe("what of an answer reaches a chat", () => {
 
   it.each([
     ["The disk is full.", "The disk is full."],
+    // At a length that is more than an acknowledgement.
+    [`HEARTBEAT_OK\n\n**${"x".repeat(301)}** is full`, `**${"x".repeat(301)}** is full`],
+    [`HEARTBEAT_OK\n\`\`\`\n${"x".repeat(301)}\n\`\`\``, `\`\`\`\n${"x".repeat(301)}\n\`\`\``],
+    [`HEARTBEAT_OK "${"x".repeat(301)}"`, `"${"x".repeat(301)}"`],
+    [`HEARTBEAT_OK\n- ${"x".repeat(301)}`, `- ${"x".repeat(301)}`],
+    [`**HEARTBEAT_OK**: ${"x".repeat(301)}`, "x".repeat(301)],
+    [`${"x".repeat(301)}. HEARTBEAT_OK`, `${"x".repeat(301)}.`],
+    [`Is it ${"x".repeat(301)}?\n\n> **HEARTBEAT_OK**.`, `Is it ${"x".repeat(301)}?`],
+    [`\`\`\`\n${"x".repeat(301)}\n\`\`\`\nHEARTBEAT_OK`, `\`\`\`\n${"x".repeat(301)}\n\`\`\``],
+    [`${"x".repeat(301)} — HEARTBEAT_OK`, "x".repeat(301)],
     ["I said HEARTBEAT_OK in the middle of it.", "I said HEARTBEAT_OK in the middle of it."],
     [`HEARTBEAT_OK ${rest(DEFAULT_ACK_MAX_CHARS + 1)}`, rest(DEFAULT_ACK_MAX_CHARS + 1)],
     [`${rest(DEFAULT_ACK_MAX_CHARS + 1)}\n**HEARTBEAT_OK**`, rest(DEFAULT_ACK_MAX_CHARS + 1)],
