@@ -29,7 +29,15 @@ import { Deafness } from "./deafness.ts";
 import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
-import { MAX_V2_TEXT, MIN_EDIT_MS, PLACEHOLDER_MS, SILENT_MS, TAKE_FIRST_MS, TAKE_RETRY_MS } from "./limits.ts";
+import {
+  MAX_V2_TEXT,
+  MIN_EDIT_MS,
+  PLACEHOLDER_MS,
+  READY_TIMEOUT_MS,
+  SILENT_MS,
+  TAKE_FIRST_MS,
+  TAKE_RETRY_MS,
+} from "./limits.ts";
 import { type OpenInteraction, OpenInteractions } from "./open-interactions.ts";
 import { Outgoing } from "./outgoing.ts";
 import { DEFAULT_RATES, type DiscordRates } from "./rates.ts";
@@ -52,6 +60,8 @@ export interface DiscordAccount {
   readonly cleanupAfterResolve?: boolean;
   /** How long a command may go unanswered before its "thinking…" is taken away. Default one minute. */
   readonly placeholderMs?: number;
+  /** How long the session may take to stand before it all starts over. Default one minute. */
+  readonly readyMs?: number;
   /** After how long without any event it is asked whether the connection is deaf. Default two minutes. */
   readonly silentMs?: number;
   /** Default: as Discord's own limits allow. */
@@ -147,6 +157,7 @@ class DiscordAdapter implements Channel {
         ...(this.#account.applicationId === undefined ? {} : { applicationId: this.#account.applicationId }),
         messageContent: this.#account.messageContent ?? true,
         guildMembers: this.#account.guildMembers ?? false,
+        readyMs: this.#account.readyMs ?? READY_TIMEOUT_MS,
         log: this.#deps.log,
         redactor: this.#deps.redactor,
         reconnects: this.#reconnects,

@@ -21,7 +21,7 @@ import type { ChannelStatus } from "../channel.ts";
 import type { Loss, Reconnects } from "../pacing/reconnects.ts";
 import type { Redactor } from "../text/redact.ts";
 import { FATAL_CLOSE, failureOf } from "./errors.ts";
-import { MAX_TRIES, READY_TIMEOUT_MS, REST_TIMEOUT_MS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
+import { CLOSE_MS, MAX_TRIES, REST_TIMEOUT_MS, RETRY_MAX_MS, RETRY_MIN_MS } from "./limits.ts";
 
 export interface ConnectionOptions {
   readonly token: string;
@@ -32,6 +32,8 @@ export interface ConnectionOptions {
   /** Read what is typed in guilds. Off: slash commands, buttons and direct messages only. */
   readonly messageContent: boolean;
   readonly guildMembers: boolean;
+  /** How long after the login the session may take to stand. */
+  readonly readyMs: number;
   readonly log: ChannelLog;
   readonly redactor: Redactor;
   readonly reconnects: Reconnects;
@@ -187,10 +189,8 @@ export class Connection {
         clearTimeout(timer);
         reject(new Error(why));
       };
-      const timer = setTimeout(
-        () => giveUp(`not ready within ${READY_TIMEOUT_MS / 1000} s after the login`),
-        READY_TIMEOUT_MS,
-      );
+      const { readyMs } = this.#options;
+      const timer = setTimeout(() => giveUp(`not ready within ${readyMs / 1000} s after the login`), readyMs);
       timer.unref();
       client.once(Events.ClientReady, (ready) => {
         const { applicationId } = this.#options;
@@ -307,8 +307,9 @@ export class Connection {
 
   async #discard(client: Client): Promise<void> {
     if (this.#client === client) this.#client = undefined;
+    this.#strategies.get(client)?.retire();
     try {
-      await client.destroy();
+      await Promise.race([client.destroy(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
     } catch (error) {
       this.#options.log.info(
         { channel: "discord", error: describeError(error, this.#options.redactor) },
@@ -323,10 +324,21 @@ class Strategy extends SimpleShardingStrategy {
   shardsOf(): readonly ResumableShard[] {
     return [...(this as unknown as { readonly shards: ReadonlyMap<number, ResumableShard> }).shards.values()];
   }
+
+  /**
+   * The library takes a shard that is destroyed while it waits for Discord for one that timed out, and connects it anew:
+   * nobody would ever end that one. What is retired does not come back.
+   */
+  retire(): void {
+    for (const shard of this.shardsOf()) {
+      const destroy = shard.destroy.bind(shard);
+      shard.destroy = async (options) => (options?.recover === undefined ? destroy(options) : undefined);
+    }
+  }
 }
 
 interface ResumableShard {
-  destroy(options: { readonly reason: string; readonly recover: WebSocketShardDestroyRecovery }): Promise<void>;
+  destroy(options?: { readonly reason?: string; readonly recover?: WebSocketShardDestroyRecovery }): Promise<void>;
 }
 
 function isBadToken(error: unknown): boolean {

@@ -73,6 +73,8 @@ export const SILENT_MS = 2 * 60_000;
 export const DEAF_PLACES = 3;
 /** A message younger than this may still be on its way. */
 export const DEAF_GRACE_MS = 10_000;
+/** How long a connection may take to close before it is left to itself. */
+export const CLOSE_MS = 3_000;
 /** Attempts of the library to connect again, without ever getting there, after which it all starts over. */
 export const MAX_TRIES = 20;
 

@@ -1,4 +1,6 @@
 /** What people say on Discord while the product is down: killed, started again, or taken over by another gateway. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DiscordEmulator } from "../../emulators/discord/emulator.ts";
 import { type ProductLives, productLives } from "../../support/product-lives.ts";
@@ -90,6 +92,23 @@ describe("said while the product is down", () => {
     await emulator.say(owner, room, "/exec echo la''st");
     await ran("last");
     expect(["before", "meanwhile", "after"].map((word) => runsOf(word))).toEqual([1, 1, 1]);
+  }, 120_000);
+
+  it("row 50: twelve answers that wait for their turn when the product is ended come after the next start, each once", async () => {
+    const first = await product();
+    await connected();
+    const words = Array.from({ length: 12 }, (_, one) => `answer-${one}`);
+    for (const word of words) {
+      await emulator.say(owner, room, `/exec echo ${word.replace("answer", "an''swer")} | tee -a ran`);
+    }
+    const done = async () =>
+      (await readFile(join(first.workspace, "ran"), "utf8").catch(() => "")).split("\n").length - 1;
+    await expect.poll(done, { timeout: 30_000 }).toBe(12);
+    expect(await first.terminate()).toBe(0);
+    // Discord takes five in five seconds: some still wait.
+    expect(words.filter((word) => runsOf(word) > 0).length).toBeLessThan(12);
+    await first.start();
+    await expect.poll(() => words.map((word) => runsOf(word)), { timeout: 60_000 }).toEqual(words.map(() => 1));
   }, 120_000);
 
   requireOrSkip("redis-server", redisAvailable)("on one Redis", () => {

@@ -159,6 +159,22 @@ describe("row 44: a connection that is lost again and again", () => {
     60_000,
   );
 
+  it("a session that never stands is given up after a while, the status says so, and the next one is heard", async () => {
+    emulator.gateway.withholdsReady = true;
+    channel = createDiscordChannel(
+      { accountId: "default", token: emulator.token, apiRoot: `${emulator.url}/api`, readyMs: 400 },
+      { clock: emulator.clock, log, redactor: createRedactor([emulator.token]), commands: [] },
+    );
+    await channel.start(async (event) => void events.push(event));
+    expect(channel.status().state).toBe("connecting");
+    expect(detail()).toContain("not ready within 0.4 s");
+    emulator.gateway.withholdsReady = false;
+    await expect.poll(() => channel.status().state, { timeout: BACK_MS }).toBe("connected");
+    await emulator.say(alice, room, "there you are");
+    await expect.poll(texts).toEqual(["there you are"]);
+    expect(emulator.gateway.connected()).toBe(1);
+  }, 40_000);
+
   it("the wait grows to its cap, and an hour of peace makes up for everything", () => {
     let nowMs = 0;
     const limits = { windowMs: 3_600_000, free: 10, minMs: 5_000, maxMs: 240_000 };

@@ -62,6 +62,8 @@ export class Gateway {
   #deaf:
     | { readonly to: "socket" | "session"; readonly sockets: Set<WebSocket>; readonly sessions: Set<string> }
     | undefined;
+  /** Takes sessions and never says that they stand. */
+  withholdsReady = false;
   /** Closes every connection with this code as soon as its session stands. */
   hangsUpWith: number | undefined;
   /** Connections ever made. */
@@ -137,6 +139,7 @@ export class Gateway {
     }
     const session: Session = { id: this.#options.newId(), intents: data.intents, sequence: 0, sent: [], socket };
     this.#sessions.set(session.id, session);
+    if (this.withholdsReady) return session;
     this.#dispatch(session, "READY", this.#options.ready(session.id));
     for (const { event, data: payload } of this.#options.welcome()) this.#dispatch(session, event, payload);
     return session;
