@@ -131,10 +131,10 @@ describe("languages in the web chat and the terminal", () => {
       await dutch.say("/exec sleep 30");
       await dutch.see("run", ({ state }) => state === "running");
       await dutch.say("/process");
-      const list = await dutch.see("text", ({ title }) => title === "Sessies van deze agent");
+      const list = await dutch.see("menu", ({ title }) => title === "Sessies van deze agent");
       expect(list.fields).toMatchObject([{ value: expect.stringMatching(/^loopt, \d/), note: "sleep 30" }]);
       await dutch.say("/process kill");
-      await dutch.see("text", ({ text }) => /Welke sessie/.test(text ?? ""));
+      await dutch.see("menu", ({ title }) => title === "Welke sessie? kill");
       await dutch.say("/status");
       const isStatus = (label: string) => label === "telegram";
       const { fields } = await dutch.see("text", (card) => card.fields?.some(({ label }) => isStatus(label)) === true);
