@@ -39,7 +39,7 @@ function sentence(event: AuditEvent): string {
     case "allowlist-changed":
       return `${event.change} for agent ${event.agentId} by ${actorLabel(event.actor)}: ${event.patterns.join(", ")}`;
     case "run-started":
-      return `${event.runId} on ${event.host} in ${event.cwd}: ${event.command}`;
+      return `${event.runId} on ${event.node ? `node ${event.node.name}` : event.host} in ${event.cwd}: ${event.command}`;
     case "run-ended": {
       const exit = event.exitSignal ?? (event.exitCode == null ? undefined : `exit code ${event.exitCode}`);
       const took = event.durationMs === undefined ? undefined : formatDuration(event.durationMs);

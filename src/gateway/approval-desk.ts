@@ -116,7 +116,7 @@ export function createApprovalDesk(options: ApprovalDeskOptions): ApprovalDesk {
         pty: request.pty,
         stdin: request.stdin,
         timeout: (request.timeoutMs ?? 0) / 1000,
-        ...(request.node === undefined ? {} : { node: request.node }),
+        ...(request.node === undefined ? {} : { node: request.node.id }),
       },
       {
         requestId: `asked-again:${id}`,

@@ -41,6 +41,10 @@ describe("a conversation with a node", () => {
     const ended = await person.ended(command);
     expect(ended).toMatchObject({ outcome: "completed", exitCode: 0, host: "node", node: "mac-1" });
     expect(ended.tail).toContain(join(node.stateDir, "workspace"));
+    const { entries } = await person.call("audit.read", { limit: 100 });
+    expect(entries.map(({ event }) => event)).toContainEqual(
+      expect.objectContaining({ type: "run-started", host: "node", node: { id: node.deviceId, name: "mac-1" } }),
+    );
     expect(ended.tail).toContain("exec\n");
     expect(ended.tail).toContain('{"sender":{"id":"operator"},"chat":{"id":"main"}}');
   });
@@ -66,6 +70,22 @@ describe("a conversation with a node", () => {
       (one) => one.tone === "error" && /mac-1 is not connected\. Nothing was run/.test(one.text ?? ""),
     );
     expect(existsSync(join(gateway.stateDir, "workspace", "again"))).toBe(false);
+  });
+
+  it("what nobody decided in time can be asked again, for the same node", async () => {
+    const { gateway } = await world({ approvals: { timeoutSec: 1 } });
+    const person = await gateway.person();
+    await person.say("/exec host=node echo late answer");
+    const expired = await person.see(
+      "approval",
+      (one) => one.command === "echo late answer" && one.state === "expired",
+    );
+    await person.press({ kind: "approval-action", action: "ask-again", approvalId: expired.approvalId });
+    const second = await person.see(
+      "approval",
+      (one) => one.command === "echo late answer" && one.approvalId !== expired.approvalId,
+    );
+    expect(second).toMatchObject({ host: "node", node: "mac-1" });
   });
 
   it("runs nothing after Deny", async () => {

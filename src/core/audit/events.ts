@@ -93,6 +93,7 @@ export type AuditEvent =
       readonly command: string;
       readonly cwd: string;
       readonly host: EffectiveHost;
+      readonly node?: { readonly id: string; readonly name: string };
       readonly plan?: Plan["kind"];
       /** Hash of what was decided on: must equal what ran. */
       readonly bindingHash?: string;

@@ -381,6 +381,7 @@ export class Runs {
         command: record.command,
         cwd: record.cwd,
         host: record.host,
+        ...(record.node ? { node: record.node } : {}),
         plan: spec.plan.kind,
         bindingHash: spec.binding.hash,
         ...(record.approvalId ? { approvalId: record.approvalId } : {}),
