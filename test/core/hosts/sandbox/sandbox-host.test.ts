@@ -192,6 +192,13 @@ describeWithBwrap("how a command in a sandbox ends", () => {
         return false;
       }
     });
+  /** `pid` runs `commandLine` and its group is the one in the foreground of its terminal (proc(5), stat). */
+  const holdsTerminal = (pid: string, commandLine: string): boolean => {
+    if (readFileSync(`/proc/${pid}/cmdline`, "latin1") !== commandLine) return false;
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group === foreground;
+  };
   const running = async (command: string, extra: object = {}) => {
     const mark = `gateway:${crypto.randomUUID()}`;
     const handle = await world.start(command, { marks: { OPENCLAW_RUN_ID: mark }, ...extra });
@@ -249,13 +256,13 @@ describeWithBwrap("how a command in a sandbox ends", () => {
     await eventually(() => /\b20 90\b/.test(shell.output()));
     // A job of its own in the foreground, ended alone: the shell goes on.
     await shell.handle.write("sleep 300\n");
-    await eventually(() => alive(shell.mark).length >= 4);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually(() => alive(shell.mark).some((pid) => holdsTerminal(pid, "sleep\x00300\0")));
     await shell.handle.write("\x03");
     await shell.handle.write("echo still $((40 + 2))\n");
     await eventually(() => shell.output().includes("still 42"));
     expect(shell.output()).not.toMatch(/no job control|cannot set terminal/);
-    await shell.handle.write("exit 5\n");
+    // The shell may be gone before the write has been told that it was taken.
+    await shell.handle.write("exit 5\n").catch(() => {});
     expect(await shell.handle.ended).toMatchObject({ reason: "exit", exitCode: 5 });
     await eventually(() => alive(shell.mark).length === 0);
   });
