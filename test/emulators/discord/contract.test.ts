@@ -405,6 +405,42 @@ describe("discord emulator with raw discord.js", () => {
     expect(emulator.violations).toEqual([]);
   });
 
+  it("tells roles and overwrites as the client reckons with them", async () => {
+    const carol = emulator.addPerson("carol");
+    const other = emulator.addGuild("Secret", [carol, alice, bob]);
+    const place = emulator.addChannel(other, "war-room");
+    const role = emulator.addRole(other, "on call", { for: [alice] });
+    emulator.overwrite(place, other, { deny: "1024" });
+    emulator.overwrite(place, role, { allow: "1024" });
+    const client = await loggedIn();
+    const found = await client.channels.fetch(place, { force: true });
+    if (!found || found.isDMBased() || found.isThread()) throw new Error("no channel of a server");
+    const sees = async (user: string) => {
+      const member = await found.guild.members.fetch({ user, force: true });
+      return found.permissionsFor(member).has("ViewChannel");
+    };
+    // Carol owns the server.
+    expect([await sees(alice), await sees(bob), await sees(carol)]).toEqual([true, false, true]);
+    expect(emulator.violations).toEqual([]);
+  });
+
+  it("deaf connections look open: nothing arrives until the session is resumed, or until there is a new one", async () => {
+    emulator.gateway.heartbeatIntervalMs = 150;
+    const client = await loggedIn();
+    const heard: string[] = [];
+    client.on(Events.MessageCreate, (message) => void heard.push(message.content));
+    emulator.gateway.deafen("socket");
+    await emulator.say(alice, channel, "one");
+    const beats = emulator.journal.entries.filter((one) => one.what === "op1").length;
+    await expect
+      .poll(() => emulator.journal.entries.filter((one) => one.what === "op1").length)
+      .toBeGreaterThan(beats + 2);
+    expect(heard).toEqual([]);
+    emulator.disconnect();
+    await expect.poll(() => heard, { timeout: 5000 }).toEqual(["one"]);
+    expect(emulator.violations).toEqual([]);
+  }, 30_000);
+
   it("a client notices a missing answer to its heartbeat", async () => {
     emulator.gateway.heartbeatIntervalMs = 150;
     const client = await loggedIn();
