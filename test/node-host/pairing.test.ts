@@ -209,6 +209,15 @@ describe("pairing a node", () => {
     expect(nodes).toMatchObject([{ usable: [...run, "system.other"] }]);
   });
 
+  it("an allow list of the configuration leaves only what it names", async () => {
+    const gateway = await startGateway({ commands: { allow: ["system.which"] } });
+    const node = await raw(gateway, { auth: { token: TOKEN } });
+    expect(node.answer).toMatchObject({ ok: true, payload: { node: { commands: ["system.which"] } } });
+    const refused = await gateway.tool("exec", { command: "echo x", host: "node" });
+    expect(refused.body).toMatchObject({ ok: false, error: { code: "host-unavailable" } });
+    expect(node.got("node.invoke.request")).toEqual([]);
+  });
+
   it("has names that are what they look like, can be renamed, and keeps that name", async () => {
     const gateway = await startGateway();
     const node = await startTestNode(gateway, { displayName: "@mac\u202e1\u0007<b>" });

@@ -107,6 +107,22 @@ describe("the policy of a node under a gateway", () => {
     expect((await prepare("uname", "full", "off")).decision.kind).toBe("ask");
   });
 
+  it("asks about code on the command line where the gateway is strict about it", async () => {
+    rmSync(file(), { force: true });
+    const request = {
+      runId: "r",
+      command: "python3 -c 'print(1)'",
+      env: {},
+      agentId: "main",
+      sessionKey: "agent:main:main",
+      ttlMs: 1_000,
+    };
+    const open = { security: "full", ask: "off", askFallback: "full", autoReview: false } as const;
+    expect((await policy.prepare({ ...request, policy: open }, "gw")).decision.kind).toBe("allow");
+    const strict = await policy.prepare({ ...request, policy: { ...open, strictInlineEval: true } }, "gw");
+    expect(strict.decision).toMatchObject({ kind: "ask", reasons: [{ code: "inline-eval" }] });
+  });
+
   it("refuses the commands that are refused everywhere", async () => {
     rmSync(file(), { force: true });
     for (const command of ["openclaw-exec approvals allowlist add '*'", "/approve abc allow-once"]) {
