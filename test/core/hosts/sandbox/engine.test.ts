@@ -1,7 +1,8 @@
 /** An engine that is missing, wedged, too old or forbidden: said in words, within a deadline, in nobody else's way. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createGatewayHost } from "../../../../src/core/hosts/gateway-host.ts";
 import { startChild } from "../../../support/child.ts";
 import { eventually, manualClock } from "../../../support/state.ts";
@@ -14,10 +15,15 @@ const open = (options?: WorldOptions): World => {
 };
 afterEach(() => world?.dispose());
 
+const standIns: string[] = [];
+afterAll(() => {
+  for (const dir of standIns) rmSync(dir, { recursive: true, force: true });
+});
+
 /** A program in the place of bubblewrap. */
 function standIn(script: string): string {
-  const dir = join(process.env.VITEST_TMP ?? "/tmp", `openclaw-bwrap-${crypto.randomUUID()}`);
-  mkdirSync(dir);
+  const dir = mkdtempSync(join(tmpdir(), "openclaw-bwrap-"));
+  standIns.push(dir);
   const file = join(dir, "bwrap");
   writeFileSync(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
