@@ -115,6 +115,12 @@ describe.each(PLATFORMS)("an agent among people on %s", (_name, open) => {
     const done = await on.shows(spot.readIn, [`${mark}: done.`]);
     expect([said.thread, card.thread, done.thread]).toEqual([spot.thread, spot.thread, spot.thread]);
   });
+});
+
+/** A gateway of its own: a session that has just been woken is not woken again for half a minute. */
+describe.each(PLATFORMS)("an agent that is woken on %s", (_name, open) => {
+  const { beside, model } = modelBeside();
+  const on = stage(open, { beside });
 
   it("approval-followup-route: what it asks for when it is woken is asked in that thread too, under its own command", async () => {
     const { place } = on;

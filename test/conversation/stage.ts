@@ -8,6 +8,8 @@ import { eventually } from "../support/state.ts";
 import { LABELS, labelAmong } from "./labels.ts";
 import type { OpenPlace, Place, PlaceOptions, ShownMessage } from "./place.ts";
 
+/** From a file that is there to what is written into it. */
+const WRITTEN_MS = 2_000;
 export const WAIT_MS = 12_000;
 const START_MS = 60_000;
 
@@ -38,7 +40,7 @@ export interface Stage {
   /** The card once it has been decided: no buttons any more but the one that takes a rule back or asks again. */
   decided(card: ShownMessage, user?: string): Promise<ShownMessage>;
   workspaceFile(name: string): Promise<string | undefined>;
-  /** Resolves with the file's text once it is there. */
+  /** Resolves with the file's text once it is there and written. */
   written(name: string): Promise<string>;
   restart(): Promise<void>;
 }
@@ -139,7 +141,8 @@ export function stage(
     workspaceFile,
     written: async (name) => {
       await eventually(async () => (await workspaceFile(name)) !== undefined, WAIT_MS);
-      return (await workspaceFile(name)) ?? "";
+      // A shell makes the file before the command writes into it; what is only touched stays empty.
+      return eventually(async () => (await workspaceFile(name)) || undefined, WRITTEN_MS).catch(() => "");
     },
     async restart() {
       await gateway.restart();
