@@ -27,9 +27,11 @@ export function showsButtons(scope: InlineButtons, chatType: "dm" | "group" | "c
   }
 }
 
-/** A decision about a request is never lost to a setting about looks (channels.md 5.5). */
+const ABOUT_REQUESTS: ReadonlySet<PressAction["kind"]> = new Set(["approval", "revoke", "approval-action"]);
+
+/** What is pressed about a request is never lost to a setting about looks (channels.md 5.5). */
 export function takesPress(scope: InlineButtons, chatType: Chat["type"], action: Pick<PressAction, "kind">): boolean {
-  return action.kind === "approval" || action.kind === "revoke" || showsButtons(scope, chatType);
+  return ABOUT_REQUESTS.has(action.kind) || showsButtons(scope, chatType);
 }
 
 /** Each on a line of its own: a tap on it copies it. */

@@ -26,7 +26,7 @@ describe("inlineButtons, golden table", () => {
       group,
       group,
     ]);
-    for (const kind of ["approval", "revoke"] as const)
+    for (const kind of ["approval", "revoke", "approval-action"] as const)
       expect([takesPress(scope, "private", { kind }), takesPress(scope, "supergroup", { kind })]).toEqual([true, true]);
     for (const kind of ["run", "menu", "pairing"] as const)
       expect([takesPress(scope, "private", { kind }), takesPress(scope, "supergroup", { kind })]).toEqual([dm, group]);
