@@ -37,6 +37,7 @@ const INBOUND_MAX_AGE_MS = 15 * 60_000;
 /** While the state can not be reached an event is tried again and again; after this long its sender is told. */
 const OUTAGE_PATIENCE_MS = 5 * 60_000;
 const OUTAGE_RETRY_MS = 1_000;
+const DRAIN_RETRY_MS = 1_000;
 /** As long as an event can come again. */
 const BEGUN_TTL_MS = 24 * 3_600_000;
 const BEGUN_NS = "inbound-begun";
@@ -154,6 +155,8 @@ export function createIngress(options: IngressOptions): Ingress {
       // Taken is taken: what an event starts is started once, however often it is tried.
       const isOutage = error.code === "state-unavailable" && clock.now() - job.enqueuedAtMs < OUTAGE_PATIENCE_MS;
       if (isOutage) throw new RetryLater(OUTAGE_RETRY_MS, error.message);
+      // It is kept: the next life of this gateway, or another one, does it.
+      if (error.code === "draining") throw new RetryLater(DRAIN_RETRY_MS, error.message);
       await reply(errorCard(error), { private: true });
     }
   }

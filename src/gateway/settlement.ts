@@ -8,10 +8,13 @@ import type { Audit } from "../core/audit/audit.ts";
 import type { PolicyChange } from "../core/audit/policy-change.ts";
 import { ExecError } from "../core/errors.ts";
 import type { Announcements } from "../core/events/announcements.ts";
+import { RetryLater } from "../core/events/queue.ts";
 import type { ExecTool } from "../core/exec/exec-tool.ts";
 import { inEnglish } from "../core/words/phrase.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import type { GatewayNodes } from "./nodes.ts";
+
+const DRAIN_RETRY_MS = 1_000;
 
 export interface SettlementOptions {
   readonly approvals: Approvals;
@@ -76,6 +79,8 @@ export function createSettlement(options: SettlementOptions): Settlement {
     } catch (error) {
       // The run's own record and card say why it did not start; only an unexpected fault is tried again.
       if (!(error instanceof ExecError)) throw error;
+      // There is no record yet, and what was allowed is not lost with this life.
+      if (error.code === "draining") throw new RetryLater(DRAIN_RETRY_MS, error.message);
       logger.warn({ approvalId: record.id, code: error.code }, error.message);
     }
   }

@@ -43,6 +43,8 @@ export interface Stage {
   /** Resolves with the file's text once it is there and written. */
   written(name: string): Promise<string>;
   restart(): Promise<void>;
+  /** Another life of the gateway, after the test has stopped the last one itself. */
+  start(): Promise<void>;
 }
 
 /** What else the gateway talks to: a model's provider. */
@@ -146,6 +148,10 @@ export function stage(
     },
     async restart() {
       await gateway.restart();
+      await connected();
+    },
+    async start() {
+      await gateway.start();
       await connected();
     },
   };

@@ -28,6 +28,8 @@ export interface TestGateway {
   tool(tool: string, args: object, more?: object): Promise<{ status: number; body: ToolAnswer }>;
   /** Stops this life and starts another on the same state. */
   restart(): Promise<void>;
+  /** Starts another life, where a test has stopped the last one itself. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -105,6 +107,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         body: JSON.stringify({ tool, args, ...more }),
       });
       return { status: response.status, body: (await response.json()) as ToolAnswer };
+    },
+    async start() {
+      await hangUp();
+      await up();
     },
     async restart() {
       await hangUp();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { explainReason } from "../../../src/core/policy/reasons.ts";
+import { mentionedCommands } from "../../../src/core/policy/shell/parse.ts";
 import { type Asked, codes, judge, makeWorld, type World } from "./policy-world.ts";
 
 let world: World;
@@ -72,9 +73,13 @@ describe("faults that users of such software reported: shell analysis", () => {
   });
 
   it("heredoc-body-as-phantom-commands: the body is no command and makes no highlights of its own", () => {
-    const decision = asks("cat > note.txt <<EOF\nDear team (100);\nbye | later\nEOF\nfalse", { allowlist: ["cat"] });
-    expect(decision.segments.map((segment) => segment.argv[0])).not.toContain("bye");
-    expect(decision.segments.map((segment) => segment.argv[0])).not.toContain("later");
+    const command = "cat > note.txt <<EOF\nDear team (100);\nbye | later\nEOF\nfalse";
+    const decision = asks(command, { allowlist: ["cat"] });
+    expect(decision.reasons.map(({ code }) => code)).toContain("heredoc");
+    const named = decision.segments.map((segment) => segment.argv[0]);
+    expect(named).not.toContain("bye");
+    expect(named).not.toContain("later");
+    expect(mentionedCommands(command).commands.map(({ words }) => words[0])).toEqual(["cat", "false"]);
   });
 
   it("builtin-cd-chain: Allow always is offered only with something to store, and then works", () => {

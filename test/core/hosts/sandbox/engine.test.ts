@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createGatewayHost } from "../../../../src/core/hosts/gateway-host.ts";
 import { startChild } from "../../../support/child.ts";
 import { eventually, manualClock } from "../../../support/state.ts";
-import { describeWithBwrap, openWorld, refusal, type World, type WorldOptions } from "./support.ts";
+import { bwrapWorks, describeWithBwrap, openWorld, refusal, type World, type WorldOptions } from "./support.ts";
 
 let world: World;
 const open = (options?: WorldOptions): World => {
@@ -87,7 +87,7 @@ describe("an engine that does not work", () => {
   });
 
   it("one trial serves every session, and another kind of sandbox is tried by itself", async () => {
-    if (!existsSync("/usr/bin/bwrap")) return;
+    if (!bwrapWorks) return;
     const bwrap = standIn(`echo x >> $0.asked\nexec /usr/bin/bwrap "$@"`);
     const asked = () => readFileSync(`${bwrap}.asked`, "utf8").length / 2;
     const { run } = open({
@@ -112,7 +112,7 @@ describe("an engine that does not work", () => {
     writeFileSync(`${bwrap}.well`, "");
     expect(await refusal(() => run("true"))).toMatch(/not today/);
     clock.advance(2_500);
-    if (existsSync("/usr/bin/bwrap")) expect((await run("echo back")).output).toBe("back\n");
+    if (bwrapWorks) expect((await run("echo back")).output).toBe("back\n");
   });
 
   it.each<[string, object, RegExp]>([
