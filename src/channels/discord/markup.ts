@@ -3,6 +3,8 @@
  * pinged is guaranteed by `allowed_mentions`, not by this. Pure.
  */
 
+import { MAX_LANGUAGE_CHARS } from "../text/blocks.ts";
+
 const ZERO_WIDTH_SPACE = "\u200b";
 const SPECIAL = /[\\`*_~|<>[\]()#@]/g;
 /** List and quote markers mean something only where a line begins. */
@@ -45,7 +47,7 @@ export function fence(value: string, language = ""): string {
   return `\`\`\`${language}\n${breakFences(value)}\n\`\`\``;
 }
 
-export const FENCE_COST = "```bash\n\n```".length;
+export const FENCE_COST = "```\n\n```".length + MAX_LANGUAGE_CHARS;
 
 /** Inline code on one line. */
 export function code(value: string): string {

@@ -58,7 +58,7 @@ export class Pages {
   }
 
   /** `whole`: a command's own page of output, which its caller has measured: parted for its characters alone. */
-  addCode(value: string, { whole = false } = {}): void {
+  addCode(value: string, { whole = false, language = "" } = {}): void {
     const trimmed = value.replace(/^\n+|\s+$/g, "");
     if (trimmed === "") return;
     for (let rest = trimmed; rest !== ""; ) {
@@ -67,7 +67,7 @@ export class Pages {
         this.#close();
         continue;
       }
-      this.#put(fence(head), head.split("\n").length + FENCE_LINES);
+      this.#put(fence(head, language), head.split("\n").length + FENCE_LINES);
       rest = rest.slice(head.length).replace(/^\n/, "");
       if (rest !== "") this.#close();
     }

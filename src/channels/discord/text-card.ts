@@ -1,7 +1,7 @@
 /** Text cards as Markdown, split into as few messages as their lines and characters allow. Pure. */
 import type { TextCard } from "../../core/cards.ts";
 import type { Messages } from "../../core/words/messages.ts";
-import { blocksOf } from "../text/blocks.ts";
+import { type Block, blocksOf } from "../text/blocks.ts";
 import { chunkMessages } from "../text/chunk.ts";
 import { cleanOutput } from "../text/clean.ts";
 import { excerpt } from "../text/excerpt.ts";
@@ -60,8 +60,8 @@ function pagesOf(card: TextCard, options: TextOptions, lines: number): readonly 
       pages.addLines(block.value.split("\n").flatMap((line) => proseLines(line, half)));
     } else if (!options.withoutFiles && isLong(block.value, budget, lines)) {
       files += 1;
-      addAttached(pages, block.value, `code-${files}.txt`, options.messages);
-    } else pages.addCode(block.value);
+      addAttached(pages, block, `code-${files}.txt`, options.messages);
+    } else pages.addCode(block.value, { language: block.language ?? "" });
   }
   for (const one of card.fields ?? []) {
     const note = one.note === undefined ? "" : ` ${italic(`(${escapedLine(clean(one.note))})`)}`;
@@ -83,10 +83,10 @@ function isLong(value: string, budget: number, lines: number): boolean {
 }
 
 /** How it begins, and the whole of it as a file. */
-function addAttached(pages: Pages, value: string, name: string, messages: Messages): void {
+function addAttached(pages: Pages, { value, language = "" }: Block, name: string, messages: Messages): void {
   const all = value.split("\n");
   const begin = excerpt(all.slice(0, CODE_EXCERPT_LINES).join("\n"), { budget: LINE_BUDGET * 2, headShare: 1 }).head;
-  pages.addCode(begin);
+  pages.addCode(begin, { language });
   pages.attach({ name, content: value }, small(escapeMarkdown(messages.notice.codeIn(name, all.length))));
 }
 

@@ -3,7 +3,12 @@
 export interface Block {
   readonly kind: "text" | "pre";
   readonly value: string;
+  /** First word after the opening fence, where it can be the name of a language: `ts`, `c++`, `objective-c`. */
+  readonly language?: string;
 }
+
+export const MAX_LANGUAGE_CHARS = 16;
+const LANGUAGE = new RegExp(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,${MAX_LANGUAGE_CHARS - 1}}$`);
 
 const OPEN = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 
@@ -14,11 +19,18 @@ const OPEN = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 export function blocksOf(source: string): Block[] {
   const blocks: Block[] = [];
   let open: string | undefined;
+  let language: string | undefined;
   let lines: string[] = [];
   const finish = (): void => {
     const joined = lines.join("\n");
     const value = open === undefined ? joined.replace(/^\n+/, "").trimEnd() : joined;
-    if (value.trim() !== "") blocks.push({ kind: open === undefined ? "text" : "pre", value });
+    if (value.trim() !== "") {
+      blocks.push(
+        open === undefined
+          ? { kind: "text", value }
+          : { kind: "pre", value, ...(language === undefined ? {} : { language }) },
+      );
+    }
     lines = [];
   };
   for (const line of source.split("\n")) {
@@ -28,6 +40,7 @@ export function blocksOf(source: string): Block[] {
       else {
         finish();
         open = marker;
+        language = languageOf(line.trim().slice(marker.length));
       }
     } else if (closes(line, open)) {
       finish();
@@ -36,6 +49,11 @@ export function blocksOf(source: string): Block[] {
   }
   finish();
   return blocks;
+}
+
+function languageOf(info: string): string | undefined {
+  const [word = ""] = info.trim().split(/\s+/, 1);
+  return LANGUAGE.test(word) ? word : undefined;
 }
 
 /** The opener's character, at least as many of them, and nothing else on the line. */

@@ -210,7 +210,7 @@ describe("discord run and text cards", () => {
 
   it("shows fenced code as code and everything else as typed", () => {
     const card = shown({ kind: "text", tone: "info", text: "Run `ls` in my_dir_x:\n```sh\nls *.md\n```\n**no**" });
-    expect(card.text).toBe("Run `ls` in my\\_dir\\_x:\n```\nls *.md\n```\n\\*\\*no\\*\\*");
+    expect(card.text).toBe("Run `ls` in my\\_dir\\_x:\n```sh\nls *.md\n```\n\\*\\*no\\*\\*");
   });
 
   it("splits a long page into numbered messages that lose nothing", () => {
@@ -264,13 +264,20 @@ describe("lines of one message", () => {
       expect(fencesOf(one) % 2).toBe(0);
     }
     expect(parted.join("\n").match(/step \d+ of it/g)).toEqual(list(30));
+    expect(parted.join("\n").match(/^```sh$/gm)).toHaveLength(2);
     const long = text(["First:", "```sh", ...list(400), "```", "Then."].join("\n"));
     expect(said(long)).toEqual([
-      ["First:", "```", ...list(10), "```", "-# All 400 lines are in code-1.txt."].join("\n"),
+      ["First:", "```sh", ...list(10), "```", "-# All 400 lines are in code-1.txt."].join("\n"),
       "Then.",
     ]);
     expect(long[0]?.file).toEqual({ name: "code-1.txt", content: list(400).join("\n") });
     expect(messageProblems({ components: long[0]?.components ?? [], flags: 32768 }, ["code-1.txt"])).toEqual([]);
+  });
+
+  it("a fence keeps the language only where that is one word", () => {
+    const fences = ["```c++ title=x", "```@everyone", "```a b\u0301c", `~~~${"x".repeat(17)}`, "```"];
+    const opened = fences.map((open) => said(text(`${open}\nx\n${open.slice(0, 3)}`))[0]?.split("\n")[0]);
+    expect(opened).toEqual(["```c++", "```", "```a", "```", "```"]);
   });
 
   it("a letter under ten thousand accents is sent as well", () => {
