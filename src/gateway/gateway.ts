@@ -40,13 +40,12 @@ import { createSupervisor } from "../core/process/supervisor.ts";
 import type { Actor, Route } from "../core/route.ts";
 import { createSessions, sessionKey } from "../core/sessions/sessions.ts";
 import { openState } from "../core/store/open-state.ts";
-import { phrase } from "../core/words/phrase.ts";
 import { AccessGroups } from "./access-groups.ts";
 import { createGatewayAgents } from "./agents.ts";
 import { createAllowlistDesk } from "./allowlist-desk.ts";
 import { createGatewayAnnouncements } from "./announcements.ts";
 import { createApprovalDesk } from "./approval-desk.ts";
-import { batchLimitsOf, buildChannels, localeOf, startChannel } from "./channels.ts";
+import { batchLimitsOf, buildChannels, localeOf } from "./channels.ts";
 import { ChatMigrations } from "./chat-migrations.ts";
 import { Cluster } from "./cluster.ts";
 import { createCommandServices } from "./command-services.ts";
@@ -60,6 +59,7 @@ import { createGatewayHeartbeats, rememberRoute } from "./heartbeats.ts";
 import { gatewayIdentity } from "./identity.ts";
 import { createIngress, type Ingress } from "./ingress.ts";
 import { leasedChannel } from "./leases.ts";
+import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { createMetrics } from "./metrics.ts";
 import { createGatewayNodes, type GatewayNodes } from "./nodes.ts";
 import { OPERATOR_ROUTE, ownerRoutes } from "./notice-routes.ts";
@@ -73,16 +73,11 @@ import { createGatewayRuns } from "./runs.ts";
 import { createGatewaySandboxes } from "./sandbox.ts";
 import { SearchPath } from "./search-path.ts";
 import { startServer } from "./server.ts";
-import type { RunningServer } from "./server-deps.ts";
 import { createServerFacade } from "./server-facade.ts";
 import { createSettlement } from "./settlement.ts";
 import { loggedAudit, loggedRuns } from "./story-log.ts";
 import { createTools, type InvokeTool } from "./tools.ts";
 
-/** Queue and channels get this much of the drain time; the rest is for children. */
-const QUEUE_DRAIN_SHARE = 0.3;
-/** What runs on nodes is stopped there within this: their own escalation takes 9 s. */
-const NODES_STOP_MS = 9_500;
 /** How long a conversation knows that there is no agent. */
 const TOLD_NO_MODEL_MS = 30 * 24 * 3_600_000;
 
@@ -102,16 +97,12 @@ export interface GatewayOptions {
   readonly newId?: NewId;
 }
 
-export interface Gateway {
+export interface Gateway extends Lifecycle {
   readonly gatewayId: string;
   readonly audit: Audit;
   readonly invokeTool: InvokeTool;
   /** The configuration was read anew: what changed of the policy in it is written down and told. */
   configRead(): void;
-  /** Sweeps what an earlier life left, starts queue, channels and, unless told otherwise, the server. */
-  start(options?: { readonly listen?: boolean }): Promise<RunningServer | undefined>;
-  /** Stops within `drainMs`: no new work, clients told, children ended, messages handed on, state closed. */
-  stop(options: { readonly drainMs: number; readonly reason: string }): Promise<void>;
 }
 
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -417,81 +408,29 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
 
   const requestSigns = new RequestSigns({ approvals, channels, clock, onError });
-  let server: RunningServer | undefined;
-  async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<RunningServer | undefined> {
-    warmUp().catch((error) => onError(error, "reading the shell's start-up files"));
-    await processSessions.start();
-    await recordings.start(clock.now());
-    await cluster?.join(elsewhere.answers);
-    await runs.sweep();
-    sandboxes.sweep();
-    await approvals.start(settlement.onSettled);
-    for (const record of await approvals.pending()) {
-      if (record.gatewayId !== gatewayId || !listen) continue;
-      await approvals.annotate(record.id, { statusLine: phrase("request.restarted") });
-      await announcements.showApproval(record.id);
-    }
-    await deliveries.start();
-    await policyChanges.start();
-    await pairingDesk.start();
-    await agents.start();
-    await wakes.start();
-    await cron.start();
-    await heartbeats.start();
-    await migrations.catchUp();
-    await ingress.start();
-    await Promise.all(channels.map((channel) => startChannel(channel, ingress.accept, logger)));
-    await requestSigns.start();
-    metrics.watchQueue(() => queue.counts());
-    metrics.watchNow({
-      running: () => runs.active().length,
-      queued: () => runs.queued().length,
-      pendingApprovals: async () => (await approvals.pending()).length,
-    });
-    readiness.phase = "ready";
-    if (!listen) return undefined;
-    const facade = createServerFacade({
-      ...{ ...about, clock, newId, logger, config, stateDir, metrics, audit, state, token: options.token },
-      ...{ approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
-      ...{ readers, readiness, recordings, redactor, webChats: webChannel, nodes: nodes.desk },
-    });
-    server = await startServer(facade, {
-      host: options.host,
-      port: options.port,
-      limits: {
-        maxBodyBytes: config().gateway.maxBodyBytes,
-        maxTokenFailures: config().gateway.auth.maxFailures,
-        tokenLockoutSec: config().gateway.auth.lockoutSec,
-      },
-    });
-    await audit.record({ type: "gateway-started", version, pid: process.pid, url: server.url });
-    return server;
-  }
-
-  async function stop({ drainMs, reason }: { readonly drainMs: number; readonly reason: string }): Promise<void> {
-    readiness.phase = "draining";
-    agents.drain();
-    runs.drain();
-    announcements.stop();
-    policyChanges.stop();
-    // Calls that wait for a command end with it, so both at once. The queue stays open: ends are recorded and handed on.
-    await Promise.all([
-      server?.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE, reason }),
-      supervisor.shutdown(),
-      nodes.shutdown(NODES_STOP_MS),
-    ]);
-    await runs.settled();
-    await sandboxes.settled();
-    await requestSigns.stop();
-    for (const channel of channels) await channel.stop();
-    deliveries.stop();
-    await audit.record({ type: "gateway-stopped", reason });
-    await audit.settle();
-    await cluster?.leave();
-    await approvalsFile.close();
-    await state.close({ drainMs: drainMs * QUEUE_DRAIN_SHARE });
-    await processSessions.close();
-  }
-
-  return { gatewayId, audit, invokeTool, start, stop, configRead: policyChanges.configRead };
+  const life = createLifecycle({
+    ...{ gatewayId, version, clock, state, queue, metrics, audit, logger, readiness, cluster, channels },
+    ...{ processSessions, recordings, runs, sandboxes, approvals, announcements, settlement, deliveries },
+    ...{ policyChanges, pairingDesk, agents, wakes, cron, heartbeats, migrations, ingress, requestSigns },
+    ...{ supervisor, nodes, approvalsFile, onError, warmUp },
+    ...(cluster ? { join: () => cluster.join(elsewhere.answers) } : {}),
+    listen: () =>
+      startServer(
+        createServerFacade({
+          ...{ ...about, clock, newId, logger, config, stateDir, metrics, audit, state, token: options.token },
+          ...{ approvals, pairingDesk, channels, completions, cron, deadLetters, elsewhere, invokeTool },
+          ...{ readers, readiness, recordings, redactor, webChats: webChannel, nodes: nodes.desk },
+        }),
+        {
+          host: options.host,
+          port: options.port,
+          limits: {
+            maxBodyBytes: config().gateway.maxBodyBytes,
+            maxTokenFailures: config().gateway.auth.maxFailures,
+            tokenLockoutSec: config().gateway.auth.lockoutSec,
+          },
+        },
+      ),
+  });
+  return { gatewayId, audit, invokeTool, ...life, configRead: policyChanges.configRead };
 }

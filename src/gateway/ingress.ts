@@ -8,15 +8,14 @@ import type { BatchLimitsOf } from "../agents/batches.ts";
 import type { SpokenTo } from "../agents/turns.ts";
 import type { Inbound } from "../channels/channel.ts";
 import type { CommandContext } from "../commands/command.ts";
-import { createMenus, type Menu, type StoredMenu, staleMenu } from "../commands/menus.ts";
+import { createMenus, type Menu, type StoredMenu } from "../commands/menus.ts";
 import { type ParsedCommand, parseAddressed, parseCommand } from "../commands/parse.ts";
 import { findCommand, nearestCommand } from "../commands/registry.ts";
 import type { CommandServices } from "../commands/services.ts";
 import type { Access, Knock } from "../core/access/access.ts";
 import { addressedByPattern } from "../core/access/mention-patterns.ts";
 import { atLeast } from "../core/access/rank.ts";
-import { revokedCard } from "../core/approvals/revoked-card.ts";
-import type { PressAction, UnspokenCard } from "../core/cards.ts";
+import type { UnspokenCard } from "../core/cards.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Config } from "../core/config/schema.ts";
 import { ExecError } from "../core/errors.ts";
@@ -28,6 +27,7 @@ import { sessionKey } from "../core/sessions/sessions.ts";
 import type { Store } from "../core/store/store.ts";
 import { phrase } from "../core/words/phrase.ts";
 import { asRest, CutTexts, isControl } from "./cut-texts.ts";
+import { createPresses, type EventContext } from "./presses.ts";
 
 const INBOUND_JOB = "inbound";
 const INBOUND_ATTEMPTS = 3;
@@ -68,7 +68,6 @@ export interface IngressOptions {
 }
 
 /** Of one event, before it is known whether and with what arguments it is a command. */
-type Context = Omit<CommandContext, "args" | "offer"> & { offer(command: string, menu: Menu): Promise<void> };
 
 export interface Ingress {
   start(): Promise<void>;
@@ -80,6 +79,7 @@ export function createIngress(options: IngressOptions): Ingress {
   const { queue, clock, access, services, deliveries } = options;
   const menus = createMenus({ store: options.store, deliveries });
   const cutTexts = new CutTexts(options.store, options.batchLimits);
+  const presses = createPresses({ menus, services, deliveries, logFile: options.logFile, command });
 
   async function accept(heard: Inbound): Promise<void> {
     const patterned = withPatterns(heard, options.config().messages.groupChat.mentionPatterns);
@@ -147,7 +147,7 @@ export function createIngress(options: IngressOptions): Ingress {
         await cutTexts.begun(event, "command");
         throw new ExecError("command-too-long", phrase("error.command.mayBeCut"));
       }
-      if (event.kind === "press") await press(event.action, context, asked);
+      if (event.kind === "press") await presses(event.action, context, asked);
       else if (event.kind === "command") await command(event.name, event.args, context);
       else await message(event, context);
     } catch (error) {
@@ -170,7 +170,7 @@ export function createIngress(options: IngressOptions): Ingress {
     return event.kind === "command" || (event.kind === "message" && given(event) !== undefined);
   }
 
-  async function message(event: Extract<Heard, { kind: "message" }>, context: Context): Promise<void> {
+  async function message(event: Extract<Heard, { kind: "message" }>, context: EventContext): Promise<void> {
     const parsed = given(event);
     if (parsed) {
       await command(parsed.name, parsed.args, context);
@@ -198,7 +198,7 @@ export function createIngress(options: IngressOptions): Ingress {
     if (taken === "no-model" && event.addressed && !event.isRest) await withoutModel(context);
   }
 
-  async function withoutModel(context: Context): Promise<void> {
+  async function withoutModel(context: EventContext): Promise<void> {
     const isFirst = await options.firstWithoutModel(context.sessionKey);
     await context.reply(
       {
@@ -211,7 +211,7 @@ export function createIngress(options: IngressOptions): Ingress {
     );
   }
 
-  async function command(name: string, args: string, context: Context): Promise<void> {
+  async function command(name: string, args: string, context: EventContext): Promise<void> {
     const found = findCommand(name);
     if (!found) {
       const near = nearestCommand(name);
@@ -240,117 +240,6 @@ export function createIngress(options: IngressOptions): Ingress {
     const { route } = event;
     const isThere = menu?.route.channel === route.channel && menu.route.accountId === route.accountId;
     return isThere && menu.route.chatId === route.chatId ? menu : undefined;
-  }
-
-  async function press(action: PressAction, context: Context, asked?: StoredMenu): Promise<void> {
-    if (action.kind === "menu") {
-      if (asked === undefined) throw staleMenu();
-      // As if whoever chose had typed it: their rank is asked, and the command's own checks are the same.
-      await command(asked.command, await menus.choose(asked, action.choice, context), context);
-      return;
-    }
-    if (action.kind === "approval") {
-      await decide(action, context);
-      return;
-    }
-    if (action.kind === "revoke") {
-      const done = await services.approvals.revoke(action.approvalId, context.actor, { route: context.route });
-      await context.reply(revokedCard(done), { private: true });
-      return;
-    }
-    if (action.kind === "approval-action") {
-      await besides(action, context);
-      return;
-    }
-    if (action.kind === "pairing") {
-      await services.pairingDesk.answer(action.requestId, action.decision, context);
-      return;
-    }
-    if (!atLeast(context.rank, "authorized")) {
-      throw new ExecError("not-authorized", phrase("error.access.buttons"));
-    }
-    const record = await services.runs.get(action.runId);
-    if (!record) throw new ExecError("session-unknown", phrase("error.run.unknown"));
-    switch (action.action) {
-      case "stop":
-        if (!(await services.stopRun(action.runId))) {
-          throw new ExecError("session-unknown", phrase("error.run.notRunning", { session: record.sessionId }));
-        }
-        return;
-      case "run-again":
-        await services.exec.begin(
-          {
-            command: record.command,
-            workdir: record.cwd,
-            // Where it ran, never on another machine.
-            ...(record.node ? { host: "node", node: record.node.id } : {}),
-            ...(record.timeoutMs !== undefined ? { timeout: record.timeoutMs / 1000 } : {}),
-          },
-          {
-            requestId: context.eventId,
-            agentId: record.agentId,
-            sessionKey: context.sessionKey,
-            actor: context.actor,
-            route: context.route,
-            fromChannel: true,
-          },
-        );
-        return;
-      case "full-log": {
-        const file = await options.logFile(action.runId);
-        await deliveries.post({
-          key: `full-log:${context.eventId}`,
-          route: context.route,
-          card: file
-            ? { kind: "text", tone: "info", text: phrase("chat.log", { session: record.sessionId }) }
-            : { kind: "text", tone: "warning", text: phrase("chat.log.gone", { session: record.sessionId }) },
-          onlyFor: context.actor,
-          ...(file ? { file } : {}),
-        });
-      }
-    }
-  }
-
-  /** Whoever comes too late is told what was decided, and sees it on the card (channels.md 5.6). */
-  async function decide(action: Extract<PressAction, { kind: "approval" }>, context: Context): Promise<void> {
-    const { approvalId, decision, comment } = action;
-    try {
-      const { applied } = await services.approvals.resolve(approvalId, decision, context.actor, {
-        route: context.route,
-        ...(comment ? { comment } : {}),
-      });
-      if (!applied) await services.approvalDesk.tooLate(approvalId, context);
-    } catch (error) {
-      const isLate =
-        error instanceof ExecError && (error.code === "approval-already-decided" || error.code === "approval-expired");
-      if (isLate) await services.approvalDesk.tooLate(approvalId, context);
-      throw error;
-    }
-  }
-
-  async function besides(
-    { action, approvalId }: Extract<PressAction, { kind: "approval-action" }>,
-    context: Context,
-  ): Promise<void> {
-    const { approvalDesk } = services;
-    switch (action) {
-      case "full-command": {
-        const { card, file } = await approvalDesk.fullCommand(approvalId, context);
-        await deliveries.post({
-          key: `full-command:${context.eventId}`,
-          route: context.route,
-          card,
-          onlyFor: context.actor,
-          ...(file ? { file } : {}),
-        });
-        return;
-      }
-      case "snooze":
-        await context.reply(await approvalDesk.snooze(approvalId, context), { private: true });
-        return;
-      case "ask-again":
-        await approvalDesk.askAgain(approvalId, context);
-    }
   }
 
   return {

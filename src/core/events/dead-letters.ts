@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { ExecError } from "../errors.ts";
 import { phrase } from "../words/phrase.ts";
-import { DELIVERY_JOB, deliveryOf } from "./deliveries.ts";
+import { DELIVERY_JOB, deliveryOf } from "./delivery-job.ts";
 import type { LostJob } from "./lost-job.ts";
 import type { DeadLetter, Queue } from "./queue.ts";
 

@@ -19,13 +19,13 @@ import {
 } from "../outbound.ts";
 import { type Actor, type ChannelId, type Route, routeKey } from "../route.ts";
 import type { Store } from "../store/store.ts";
-import { inEnglish } from "../words/phrase.ts";
 import { spokenCard } from "../words/spoken-card.ts";
+import { DELIVERY_JOB, type DeliveryData } from "./delivery-job.ts";
 import { LiveEdits } from "./live-edits.ts";
+import { cameDownOf, isDoubted, keyOf, type MessageRecord, messageKey } from "./message-record.ts";
+import { NewestVersions } from "./newest-versions.ts";
 import { type Job, PermanentFailure, type Queue, RetryLater } from "./queue.ts";
 import type { Readers } from "./readers.ts";
-
-export const DELIVERY_JOB = "delivery";
 
 /** Tries and waits of one message: about twelve minutes in all, then the dead letters (channels.md 7.1). */
 const DELIVERY_ATTEMPTS = 6;
@@ -51,55 +51,6 @@ export interface Sender {
 }
 
 export type FindSender = (channel: ChannelId, accountId: string) => Sender | undefined;
-
-interface DeliveryData {
-  readonly key: string;
-  readonly route: Route;
-  readonly card: UnspokenCard;
-  readonly entity?: string;
-  readonly version?: number;
-  readonly leftBehind?: UnspokenCard;
-  readonly bringDown?: string;
-  readonly redraw?: true;
-  readonly onlyFor?: Actor;
-  readonly file?: OutboundFile;
-}
-
-/** What a job of deliveries is about, as far as it can be told from its data. */
-export function deliveryOf(
-  data: unknown,
-): (Pick<DeliveryData, "key" | "route" | "entity" | "version"> & { readonly about: string }) | undefined {
-  const { key, route, entity, version, card } = (data ?? {}) as Partial<DeliveryData>;
-  if (key === undefined || route === undefined || card === undefined) return undefined;
-  return { key, route, about: aboutOf(card), ...(entity === undefined ? {} : { entity, version: version ?? 0 }) };
-}
-
-function aboutOf(card: UnspokenCard): string {
-  switch (card.kind) {
-    case "approval":
-    case "run":
-      return card.command;
-    case "text":
-      return inEnglish(card.title ?? card.text ?? card.code ?? "");
-    case "menu":
-      return inEnglish(card.title);
-    case "said":
-      return card.text;
-    default:
-      return "";
-  }
-}
-
-interface MessageRecord {
-  readonly ref?: MessageRef;
-  readonly version: number;
-  /** The version whose sending was begun and whose outcome is not known. */
-  readonly inDoubt?: number;
-  /** What of that version is there for certain. */
-  readonly steps?: Steps["done"];
-  /** The version with which the card came down as a message of its own; what stood above shows that it did. */
-  readonly cameDown?: number;
-}
 
 export interface Post {
   /** Idempotency: the same key makes one message, whatever happens. */
@@ -171,9 +122,6 @@ export interface DeliveriesOptions {
   }) => void;
 }
 
-/** Versions of cards that are remembered as waiting; without one, a card is shown in all its states. */
-const MAX_NEWEST = 10_000;
-
 export interface Undelivered {
   readonly entity?: string;
   readonly key: string;
@@ -186,6 +134,7 @@ const NS = "message";
 
 export function createDeliveries(options: DeliveriesOptions): Deliveries {
   const { store, queue, clock, findSender } = options;
+  const newest = new NewestVersions();
   const live = new LiveEdits(clock, async (entity, route, card) => {
     const sender = findSender(route.channel, route.accountId);
     const found = await store.get<MessageRecord>(NS, messageKey(entity, route));
@@ -276,24 +225,6 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     else await put(recordKey, { version: 0, cameDown: known.cameDown });
   }
 
-  /** The newest version of each card that waits here, so that older ones need not be shown on the way to it. */
-  const newest = new Map<string, { readonly version: number; readonly isOpen: boolean }>();
-
-  /** `isHeard`: it makes a sound that a later version does not make, unless that is the end of the matter. */
-  function superseded(recordKey: string, version: number, isHeard: boolean): boolean {
-    const latest = newest.get(recordKey);
-    if (latest?.version === version) newest.delete(recordKey);
-    return latest !== undefined && latest.version > version && !(isHeard && latest.isOpen);
-  }
-
-  function remember(recordKey: string, version: number, card: UnspokenCard): void {
-    if ((newest.get(recordKey)?.version ?? 0) >= version) return;
-    newest.delete(recordKey);
-    newest.set(recordKey, { version, isOpen: card.kind === "approval" && card.state === "pending" });
-    const oldest = newest.keys().next().value;
-    if (newest.size > MAX_NEWEST && oldest !== undefined) newest.delete(oldest);
-  }
-
   /** What fails at its last try is given up: whoever can act on it is told, as with what a chat refuses for good. */
   async function deliver(job: Job<DeliveryData>): Promise<void> {
     try {
@@ -329,7 +260,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     const isHeard = data.bringDown !== undefined;
     const isShown = isHeard ? (known?.cameDown ?? 0) >= version : (known?.version ?? 0) >= version;
     const isDone = data.redraw ? (known?.version ?? 0) > version : isShown;
-    if (known?.ref ? isDone || superseded(recordKey, version, isHeard) : data.redraw) return;
+    if (known?.ref ? isDone || newest.superseded(recordKey, version, isHeard) : data.redraw) return;
 
     const language = await options.languageOf(data.route, data.onlyFor);
     const outbound = (card: UnspokenCard): Outbound => ({
@@ -397,7 +328,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       const what = bringDown === undefined ? `${version}${redraw ? ":redraw" : ""}` : `down:${bringDown}`;
       await enqueue(data, `card:${key}:${what}`, notAfterMs);
       // Only what is durably queued stands in for what came before it.
-      remember(key, version, card);
+      newest.remember(key, version, card);
     },
     live(entity, route, card) {
       const sender = findSender(route.channel, route.accountId);
@@ -406,24 +337,6 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     editsAreSilent: (route) => findSender(route.channel, route.accountId)?.capabilities.editsAreSilent ?? false,
     stop: () => live.stop(),
   };
-}
-
-function messageKey(entity: string, route: Route): string {
-  return `${entity}@${routeKey(route)}`;
-}
-
-/** Idempotency of an entity's message: the one that came down is another than the one it left behind. */
-function keyOf(recordKey: string, known: MessageRecord | undefined): string {
-  return known?.cameDown === undefined ? recordKey : `${recordKey}#${known.cameDown}`;
-}
-
-/** It may be there, and nobody can be asked whether it is. */
-function isDoubted(known: MessageRecord | undefined, sender: Sender): boolean {
-  return known !== undefined && !known.ref && known.inDoubt !== undefined && !sender.reconcile;
-}
-
-function cameDownOf(known: MessageRecord | undefined): Pick<MessageRecord, "cameDown"> {
-  return known?.cameDown === undefined ? {} : { cameDown: known.cameDown };
 }
 
 /** A platform that can not be asked now is asked when it can: that uses up no try. */
