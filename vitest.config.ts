@@ -8,7 +8,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: "forks",
     // Most tests wait for processes, browsers and platforms rather than compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A busy build server starves a browser or a Redis now and then: two more tries there, none at a desk.
     retry: process.env.CI ? 2 : 0,
     reporters: ["default"],
