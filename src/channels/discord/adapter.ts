@@ -13,6 +13,7 @@ import {
 } from "discord.js";
 import type { Card } from "../../core/cards.ts";
 import type { MessageRef, Outbound, Recall, SendResult } from "../../core/outbound.ts";
+import { pause } from "../../core/pause.ts";
 import type { Actor, Route } from "../../core/route.ts";
 import { type Messages, messagesFor } from "../../core/words/messages.ts";
 import { phrase, type Wording } from "../../core/words/phrase.ts";
@@ -30,6 +31,7 @@ import { failureOf } from "./errors.ts";
 import { firstAnswerBody, placeholderOf } from "./first-answer.ts";
 import { type ChannelFacts, type FirstAnswer, type InboundContext, takeInteraction, takeMessage } from "./inbound.ts";
 import {
+  CATCH_UP_WAIT_MS,
   MAX_V2_TEXT,
   MIN_EDIT_MS,
   PLACEHOLDER_MS,
@@ -109,6 +111,8 @@ class DiscordAdapter implements Channel {
   #ingress: Ingress | undefined;
   #stopping = new AbortController();
   #turn: Promise<void> = Promise.resolve();
+  /** Settles when what was missed has been read, or takes too long to be waited for. */
+  #reading: Promise<unknown> = Promise.resolve();
 
   constructor(account: DiscordAccount, deps: DiscordDeps) {
     this.#account = account;
@@ -170,7 +174,7 @@ class DiscordAdapter implements Channel {
         },
         onMessage: (client, message) => {
           this.#isResumedDeaf = false;
-          this.#guarded(this.#onMessage(client, message));
+          this.#guarded(this.#onLive(client, message));
         },
         onInteraction: (client, interaction) => this.#guarded(this.#onInteraction(client, interaction)),
       });
@@ -263,6 +267,12 @@ class DiscordAdapter implements Channel {
     };
   }
 
+  /** What is said now comes after what was said before it and is still being read. */
+  async #onLive(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
+    await this.#reading;
+    await this.#onMessage(client, message);
+  }
+
   async #onMessage(client: Client<true>, message: GatewayMessageCreateDispatchData): Promise<void> {
     this.#outgoing.said(message.channel_id, message.id);
     if (!this.#catchingUp.heard(message)) return;
@@ -275,7 +285,9 @@ class DiscordAdapter implements Channel {
   }
 
   async #catchUp(client: Client<true>): Promise<void> {
-    const missed = await this.#catchingUp.missed(client);
+    const reading = this.#catchingUp.missed(client);
+    this.#reading = Promise.race([reading, pause(CATCH_UP_WAIT_MS, this.#stopping.signal)]);
+    const missed = await reading;
     // Places do not wait for each other; within one the order is that of the reading.
     await Promise.all(missed.map((message) => this.#onMessage(client, message)));
   }

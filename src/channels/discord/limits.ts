@@ -64,6 +64,9 @@ export const RECONCILE_MESSAGES = 100;
 /** Discord does not send an event twice: taking it is tried again at these distances. */
 export const TAKE_RETRY_MS = [200, 800, 2_000, 5_000] as const;
 
+/** What is said while what was missed is being read waits at most this long for its turn behind it. */
+export const CATCH_UP_WAIT_MS = 5_000;
+
 /**
  * Without any event for this long it is asked whether the connection is deaf: soon enough for what was said in between to
  * be answered still, and a handful of questions an hour for a bot that nobody needs.
