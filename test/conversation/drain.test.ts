@@ -18,7 +18,7 @@ describe.each(PLATFORMS)("while the gateway is stopping, on %s", (name, open) =>
       await place.command(place.owner, place.room, `/exec echo run >> ${decided}`);
       const card = await on.request(place.room, decided);
       await place.say(place.owner, place.room, "@bot exec security=full ask=off");
-      await eventually(() => /security.{0,4}full/i.test(place.screen(place.owner, place.room)), WAIT_MS);
+      await on.shows(place.room, ["Set for this conversation", /ask\W+off/]);
       // It does not go when it is asked to, so the stop takes its time.
       await place.command(place.owner, place.room, `/exec trap '' TERM; touch ${holds}; while :; do sleep 0.1; done`);
       await eventually(async () => (await on.workspaceFile(holds)) !== undefined, WAIT_MS);
