@@ -1,6 +1,7 @@
 /** `openclaw-exec node`: this machine as a node of a gateway elsewhere. */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { Cli } from "./io.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 export interface NodeRunFlags {
   readonly host?: string;
@@ -21,7 +22,7 @@ export function define(command: Command, cli: Cli): void {
     .command("run")
     .description("Connect to a gateway and run what it asks, under this machine's own policy")
     .option("--host <name>", "where the gateway is (default 127.0.0.1)")
-    .option("--port <number>", "its port (default 18789)", number(1, 65_535))
+    .option("--port <number>", "its port (default 18789)", wholeNumber(1, 65_535))
     .option("--context-path <path>", "in front of /ws/node, behind a proxy")
     .option("--tls", "encrypted (default with --tls-fingerprint and on port 443)")
     .option("--no-tls", "not encrypted: this machine, private addresses and .local names only")
@@ -31,7 +32,7 @@ export function define(command: Command, cli: Cli): void {
     .option(
       "--grace-sec <seconds>",
       "stop what runs when the gateway is away for longer (default 120)",
-      number(1, 86_400),
+      wholeNumber(1, 86_400),
     )
     .option("--pair", "read a setup code from stdin, as `nodes code` prints it on the gateway")
     .addHelpText(
@@ -54,12 +55,4 @@ No token is taken from the command line. A setup code can also come from OPENCLA
       const { identity } = await import("./node-actions.ts");
       cli.exit(await identity(cli, flags));
     });
-}
-
-function number(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`give a number from ${least} to ${most}.`);
-  };
 }

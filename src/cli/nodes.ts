@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { defaultList } from "./default-list.ts";
 import type { Cli } from "./io.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 export function define(command: Command, cli: Cli): void {
   command.usage("[command]").helpCommand(false);
@@ -58,7 +59,7 @@ export function define(command: Command, cli: Cli): void {
     .argument("<node>", "id, name or start of the id")
     .argument("<command>", "system.which")
     .option("--params <json>", 'such as {"bins":["git","node"]}', json, {})
-    .option("--timeout-ms <number>", "how long to wait (default 15000)", Number, 15_000)
+    .option("--timeout-ms <number>", "how long to wait (default 15000)", wholeNumber(100, 300_000), 15_000)
     .action(async (node: string, name: string, flags: { params: Record<string, unknown>; timeoutMs: number }) =>
       cli.exit(await (await actions()).invoke(cli, node, name, flags)),
     );

@@ -3,17 +3,15 @@ import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { PRIVATE_FILE_MODE, replaceFile } from "../core/config/replace-file.ts";
+import { replaceFile, syncDirectory, writeFlushed } from "../core/config/replace-file.ts";
 import { ExecError } from "../core/errors.ts";
 
 /** A directory of ours alone. */
@@ -57,33 +55,17 @@ export function writePrivate(path: string, text: string, uniqueId: string): void
 /** False when it was there already, whoever made it: the base of a once-marker. Durable when it returns. */
 export function createPrivate(path: string, text: string, uniqueId: string): boolean {
   const draft = `${path}.${uniqueId}.tmp`;
-  const fd = openSync(draft, "wx", PRIVATE_FILE_MODE);
-  try {
-    writeFileSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  writeFlushed(draft, text);
   try {
     // A link appears whole or not at all, and never over another one.
     linkSync(draft, path);
-    syncFolder(dirname(path));
+    syncDirectory(dirname(path));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-function syncFolder(path: string): void {
-  if (process.platform === "win32") return;
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -227,7 +227,7 @@ export const methods = {
   "nodes.reject": z.strictObject({ request: z.string().min(1).max(128) }),
   /** `node`: id, name or start of the id. */
   "nodes.remove": z.strictObject({ node: z.string().min(1).max(128) }),
-  "nodes.rename": z.strictObject({ node: z.string().min(1).max(128), name: z.string().min(1).max(128) }),
+  "nodes.rename": z.strictObject({ node: z.string().min(1).max(128), name: z.string().max(128) }),
   /** Anything but running commands, which is what the exec tool is for. */
   "nodes.invoke": z.strictObject({
     node: z.string().min(1).max(128),

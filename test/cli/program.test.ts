@@ -34,6 +34,12 @@ describe("the command line", () => {
     [["xyzzy", "--help"], "Unknown command 'xyzzy'.\nAdd --help to see what it takes."],
     [["deliveries", "bogus"], "Unknown command 'bogus'.\nThere is: list, retry, drop"],
     [["deliveries", "retyr"], "Unknown command 'retyr'.\nDid you mean retry?"],
+    [["deliveries", "retyr", "12"], "Unknown command 'retyr'.\nDid you mean retry?"],
+    [["nodes", "aprove", "3f2c91ab"], "Unknown command 'aprove'.\nDid you mean approve?"],
+    [
+      ["nodes", "invoke", "mac-1", "system.which", "--timeout-ms", "soon"],
+      "Option '--timeout-ms <number>' argument 'soon' is invalid: give a number from 100 to 300000.",
+    ],
     [["cron", "ad"], "Unknown command 'ad'.\nDid you mean add?"],
     [["tool", "a", "b"], "Add --help to see what it takes."],
   ])("%j is a usage error that says what was meant", async (argv, message) => {

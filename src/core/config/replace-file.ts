@@ -17,13 +17,7 @@ export function replaceFile(
 ): void {
   const temporary = `${path}.${options.uniqueId}.tmp`;
   try {
-    const fd = openSync(temporary, "wx", PRIVATE_FILE_MODE);
-    try {
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    writeFlushed(temporary, text);
     options.beforeRename?.();
     renameSync(temporary, path);
     syncDirectory(dirname(path));
@@ -35,8 +29,19 @@ export function replaceFile(
   }
 }
 
+/** A new file for its owner alone, safe on the disk when this returns. Throws when there is one. */
+export function writeFlushed(path: string, text: string): void {
+  const fd = openSync(path, "wx", PRIVATE_FILE_MODE);
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** The rename itself must survive a power cut; not every system can do that. */
-function syncDirectory(path: string): void {
+export function syncDirectory(path: string): void {
   if (process.platform === "win32") return;
   const fd = openSync(path, "r");
   try {

@@ -6,6 +6,7 @@ import { CommandText } from "./command-text.tsx";
 import { useArmed, Waiting } from "./decide.tsx";
 import { Prose, Revealed } from "./facts.tsx";
 import { CheckIcon, ListIcon } from "./icons.tsx";
+import { PressNotices } from "./press-notices.tsx";
 import { usePress } from "./use-press.ts";
 
 const STYLE = {
@@ -28,7 +29,6 @@ function offeredOf({ choices, command = "" }: MenuCard): readonly Offered[] {
 
 function Choices({ card, offered }: { readonly card: MenuCard; readonly offered: readonly Offered[] }) {
   const { connected } = useCardContext();
-  const { words: own } = useReader();
   const { busy, trouble, press } = usePress(card);
   const off = !useArmed() || busy || !connected.value;
   const isList = offered.some(({ detail }) => detail !== undefined);
@@ -54,12 +54,7 @@ function Choices({ card, offered }: { readonly card: MenuCard; readonly offered:
         ))}
         {busy && <Waiting />}
       </div>
-      {!connected.value && <p class="notice">{own.card.offline}</p>}
-      {trouble !== undefined && (
-        <p class="notice notice-warning" role="alert">
-          {trouble}
-        </p>
-      )}
+      <PressNotices trouble={trouble} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useArmed, Waiting } from "./decide.tsx";
 import { Prose } from "./facts.tsx";
 import { CheckIcon, CrossIcon, InfoIcon, WarningIcon } from "./icons.tsx";
 import { Output } from "./output.tsx";
+import { PressNotices } from "./press-notices.tsx";
 import { usePress } from "./use-press.ts";
 
 const LOOK = {
@@ -21,7 +22,6 @@ const STYLE = { success: "button button-primary", danger: "button button-danger"
 
 function Actions({ card, actions }: { readonly card: TextCard; readonly actions: readonly TextAction[] }) {
   const { connected } = useCardContext();
-  const { words: own } = useReader();
   const { busy, trouble, press } = usePress(card);
   const off = !useArmed() || busy || !connected.value;
   return (
@@ -34,12 +34,7 @@ function Actions({ card, actions }: { readonly card: TextCard; readonly actions:
         ))}
         {busy && <Waiting />}
       </div>
-      {!connected.value && <p class="notice">{own.card.offline}</p>}
-      {trouble !== undefined && (
-        <p class="notice notice-warning" role="alert">
-          {trouble}
-        </p>
-      )}
+      <PressNotices trouble={trouble} />
     </>
   );
 }
